@@ -1,0 +1,38 @@
+# Penstock's commands. Each sets up what it needs, in this folder alone; `make` lists them.
+SHELL := bash
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+.PHONY: help setup dev test build check bench lint fmt deploy clean
+
+help:                ## List these targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{ printf "  make %-8s %s\n", $$1, $$2 }'
+
+setup:               ## Install the tools into .tools and node_modules (the others do it by themselves)
+	@scripts/setup.sh
+
+dev: setup           ## Run Penstock in front of a small demo origin (PORT=8787, ORIGIN_PORT=9090)
+	@scripts/dev.sh
+
+test: setup          ## Run every check and test, as CI does
+	@scripts/test.sh
+
+build: setup         ## Build the Worker into build/ and print its size
+	@scripts/build.sh
+
+check: setup         ## Say what is wrong in a configuration (CONFIG=wrangler.toml)
+	@scripts/check.sh $(CONFIG)
+
+bench: setup         ## Measure what one decision costs on this machine
+	@scripts/bench.sh
+
+lint: setup          ## Format check, clippy for the host and for wasm, architecture invariants
+	@scripts/lint.sh
+
+fmt: setup           ## Format the Rust sources
+	@cargo fmt
+
+deploy: setup        ## Check, migrate the D1 database, deploy (needs `npx wrangler login` once)
+	@scripts/deploy.sh
+
+clean:               ## Remove what builds left (CLEAN=all: the installed tools as well)
+	@rm -rf build target .wrangler $(if $(filter all,$(CLEAN)),.tools node_modules)

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Clippy with every warning an error: the host's targets, then what becomes the Worker.
+source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+
+wasm_targets=(--lib)
+[ ! -d tests/wasm ] || wasm_targets+=(--test wasm)
+
+cargo clippy --quiet --all-targets -- -D warnings
+WASM_BINDGEN_USE_JS_SYS=1 cargo clippy --quiet --target $WASM "${wasm_targets[@]}" -- -D warnings

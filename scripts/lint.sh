@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Format, clippy for both targets, and the invariants that no lint can express.
+source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+
+cargo fmt --check
+scripts/clippy.sh
+scripts/invariants.sh

@@ -1,0 +1,139 @@
+//! The Durable Object itself: storage, alarm and requests around a [`Counter`].
+
+#![expect(missing_docs, reason = "the methods that the macro makes cannot be documented")]
+
+use super::client::{ASK, REPLY};
+use super::counter::{Counter, answer};
+use super::disk::SqlDisk;
+use super::wire;
+use crate::clock;
+use crate::ledger::d1::D1Ledger;
+use crate::limit::time::Span;
+use crate::log;
+use std::cell::{Cell, RefCell};
+use std::time::Duration;
+use worker::{DurableObject, Env, Request, Response, Result, State, durable_object};
+
+/// At most one alarm in this time: setting one is a row written.
+const SWEEP_EVERY: Span = Span::from_secs(60);
+
+/// Holds buckets in memory, and in SQLite where their debt outlives an eviction.
+#[durable_object(alarm)]
+pub struct BucketActor {
+    state: State,
+    disk: SqlDisk,
+    ledger: D1Ledger,
+    counter: RefCell<Counter>,
+    loaded: Cell<bool>,
+    alarm: Cell<Alarm>,
+}
+
+/// What is known of the object's alarm.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Alarm {
+    /// The object has just woken up.
+    Unknown,
+    /// None is set.
+    Off,
+    /// One is set.
+    On,
+}
+
+impl DurableObject for BucketActor {
+    fn new(state: State, env: Env) -> Self {
+        let disk = SqlDisk::new(state.storage().sql());
+        BucketActor {
+            disk,
+            ledger: D1Ledger(env.d1("DB").ok()),
+            state,
+            counter: RefCell::default(),
+            loaded: Cell::new(false),
+            alarm: Cell::new(Alarm::Unknown),
+        }
+    }
+
+    async fn fetch(&self, request: Request) -> Result<Response> {
+        let Some(text) = request.headers().get(ASK)? else { return refuse(400, "no question") };
+        let ask = match wire::read_ask(&text) {
+            Ok(ask) => ask,
+            Err(problem) => return refuse(400, &format!("unreadable question: {problem}")),
+        };
+        if let Err(problem) = self.load() {
+            return refuse(500, &problem);
+        }
+        match answer(&self.counter, &ask, &self.disk, &self.ledger, clock::now).await {
+            Ok(mut reply) => {
+                if self.disk.take_saved() && self.set_alarm(SWEEP_EVERY).await? {
+                    reply.rows = reply.rows.saturating_add(1);
+                }
+                let response = Response::empty()?;
+                response.headers().set(REPLY, &wire::write_reply(&reply))?;
+                Ok(response)
+            }
+            Err(problem) => refuse(500, &problem),
+        }
+    }
+
+    async fn alarm(&self) -> Result<Response> {
+        self.alarm.set(Alarm::Off);
+        let now = clock::now();
+        match self.disk.sweep(now) {
+            Ok(Some(next)) => {
+                self.set_alarm(next.since(now).max(SWEEP_EVERY)).await?;
+            }
+            Ok(None) => {
+                // Only this ends what an object's storage costs; a table without rows still has pages.
+                self.disk.forgotten();
+                self.state.storage().delete_all().await?;
+            }
+            Err(problem) => {
+                log::warning("actor", &problem);
+                self.set_alarm(SWEEP_EVERY).await?;
+            }
+        }
+        Response::empty()
+    }
+}
+
+impl BucketActor {
+    /// Reads the disk, once per life of the object.
+    fn load(&self) -> std::result::Result<(), String> {
+        if !self.loaded.get() {
+            let loaded = self.disk.load(&mut self.counter.borrow_mut())?;
+            if loaded.unreadable > 0 {
+                log::warning(
+                    "actor",
+                    &format!("{} saved buckets cannot be read; they count as empty", loaded.unreadable),
+                );
+            }
+            self.loaded.set(true);
+        }
+        Ok(())
+    }
+
+    /// Sees to it that an alarm will come, in `after` if none is set; whether it had to set one.
+    async fn set_alarm(&self, after: Span) -> Result<bool> {
+        let storage = self.state.storage();
+        if self.alarm.get() == Alarm::Unknown && storage.get_alarm().await?.is_some() {
+            self.alarm.set(Alarm::On);
+        }
+        if self.alarm.replace(Alarm::On) == Alarm::On {
+            return Ok(false);
+        }
+        // The platform's alarms have a range; a bucket of ten years is looked at again after a month.
+        const LONGEST: Span = Span::from_secs(30 * 24 * 60 * 60);
+        let result = storage.set_alarm(Duration::from_nanos(after.min(LONGEST).as_nanos())).await;
+        if result.is_err() {
+            self.alarm.set(Alarm::Off);
+        }
+        result.map(|()| true)
+    }
+}
+
+/// An answer that is none. It travels in a header too, shortened to what one may hold.
+fn refuse(status: u16, problem: &str) -> Result<Response> {
+    let text: String = problem.chars().filter(|c| (' '..='~').contains(c)).take(200).collect();
+    let response = Response::empty()?.with_status(status);
+    response.headers().set(REPLY, &text)?;
+    Ok(response)
+}

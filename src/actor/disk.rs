@@ -1,0 +1,124 @@
+//! The actor's SQLite: one row per bucket whose debt outlives an eviction.
+
+use super::counter::{Counter, Disk};
+use crate::limit::table::BucketId;
+use crate::limit::time::Time;
+use std::cell::Cell;
+use worker::{SqlStorage, SqlStorageValue};
+
+/// One key column and no second index: an upsert is one row written. TATs are in microseconds, which a double
+/// carries exactly; SQLite numbers reach a Worker as doubles.
+const CREATE: &str = "CREATE TABLE IF NOT EXISTS bucket (id TEXT PRIMARY KEY, tat INTEGER NOT NULL) WITHOUT ROWID";
+const EXISTS: &str = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'bucket'";
+const LOAD: &str = "SELECT id, tat FROM bucket";
+const SAVE: &str = "INSERT INTO bucket (id, tat) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET tat = excluded.tat";
+// A row that is no number was read as a full debt when it was loaded, and is of no further use.
+const SWEEP: &str = "DELETE FROM bucket WHERE tat <= ?1 OR typeof(tat) <> 'integer'";
+const EARLIEST: &str = "SELECT min(tat) FROM bucket";
+
+/// The actor's SQLite.
+#[derive(Debug)]
+pub struct SqlDisk {
+    sql: SqlStorage,
+    created: Cell<bool>,
+    saved: Cell<bool>,
+}
+
+impl SqlDisk {
+    /// The disk in `sql`, which is left untouched until something has to be saved: an empty one is free.
+    pub fn new(sql: SqlStorage) -> SqlDisk {
+        SqlDisk { sql, created: Cell::new(false), saved: Cell::new(false) }
+    }
+
+    /// Hands every saved bucket to `counter`.
+    ///
+    /// # Errors
+    /// SQLite's own. A single row that cannot be read is no error: its bucket counts as empty until full again.
+    pub fn load(&self, counter: &mut Counter) -> Result<Loaded, String> {
+        let mut loaded = Loaded::default();
+        if self.rows(EXISTS, Vec::new())?.next().is_none() {
+            return Ok(loaded);
+        }
+        self.created.set(true);
+        for row in self.rows(LOAD, Vec::new())? {
+            let row = row.map_err(|error| error.to_string())?;
+            let [SqlStorageValue::String(id), tat] = row.as_slice() else { continue };
+            let Ok(id) = BucketId::from_str_radix(id, 16) else {
+                loaded.unreadable = loaded.unreadable.saturating_add(1);
+                continue;
+            };
+            let tat = micros(tat).unwrap_or_else(|| {
+                loaded.unreadable = loaded.unreadable.saturating_add(1);
+                Time::MAX
+            });
+            counter.restore(id, tat);
+            loaded.buckets = loaded.buckets.saturating_add(1);
+        }
+        Ok(loaded)
+    }
+
+    /// Deletes the buckets at rest; the earliest time at which there will be another to delete, if any is left.
+    ///
+    /// # Errors
+    /// SQLite's own.
+    pub fn sweep(&self, now: Time) -> Result<Option<Time>, String> {
+        if self.rows(EXISTS, Vec::new())?.next().is_none() {
+            return Ok(None);
+        }
+        self.rows(SWEEP, vec![whole_micros(now)])?;
+        let earliest = self.rows(EARLIEST, Vec::new())?.next().transpose().map_err(|error| error.to_string())?;
+        match earliest.as_deref() {
+            None | Some([SqlStorageValue::Null]) => Ok(None),
+            Some([tat, ..]) => Ok(Some(micros(tat).unwrap_or(Time::MAX))),
+            Some([]) => Ok(None),
+        }
+    }
+
+    /// Whether something was saved since this was last asked.
+    pub fn take_saved(&self) -> bool {
+        self.saved.replace(false)
+    }
+
+    /// To be told that the storage was deleted, tables and all.
+    pub fn forgotten(&self) {
+        self.created.set(false);
+    }
+
+    fn rows(&self, statement: &str, values: Vec<SqlStorageValue>) -> Result<worker::SqlCursorRawIterator, String> {
+        Ok(self.sql.exec(statement, values).map_err(|error| error.to_string())?.raw())
+    }
+}
+
+/// What was found on the disk.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Loaded {
+    /// Buckets taken over.
+    pub buckets: u32,
+    /// Rows that could not be read.
+    pub unreadable: u32,
+}
+
+impl Disk for SqlDisk {
+    fn save(&self, id: BucketId, tat: Time) -> Result<u32, String> {
+        if !self.created.get() {
+            self.rows(CREATE, Vec::new())?;
+            self.created.set(true);
+        }
+        let values = vec![SqlStorageValue::String(format!("{id:032x}")), whole_micros(tat)];
+        self.saved.set(true);
+        let cursor = self.sql.exec(SAVE, values).map_err(|error| error.to_string())?;
+        Ok(u32::try_from(cursor.rows_written()).unwrap_or(u32::MAX))
+    }
+}
+
+/// Rounded up, so that what is read back is never earlier than what was saved.
+fn whole_micros(time: Time) -> SqlStorageValue {
+    SqlStorageValue::Float(time.as_micros_up() as f64)
+}
+
+fn micros(value: &SqlStorageValue) -> Option<Time> {
+    match value {
+        SqlStorageValue::Integer(micros) => Some(Time::from_nanos(u64::try_from(*micros).ok()?.saturating_mul(1_000))),
+        _ => None,
+    }
+}

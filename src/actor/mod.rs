@@ -1,0 +1,11 @@
+//! The Durable Object that holds every bucket. One class serves all scopes; only the objects' names differ.
+//!
+//! [`counter`] is the protocol, pure and tested on the host; the rest ties it to the platform.
+
+pub mod bucket_actor;
+pub mod client;
+pub mod counter;
+pub mod disk;
+pub mod name;
+pub mod purse;
+pub mod wire;

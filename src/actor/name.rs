@@ -1,0 +1,36 @@
+//! Which object holds whose bucket.
+//!
+//! Callers share objects. One object per caller would let a botnet, or one client with random keys, wake any number of
+//! objects, which the platform limits for the whole account; and a warm object answers sooner than a new one.
+
+use crate::gate::ports::Seat;
+use cf_colo_hint::{Colo, LocationHint};
+use core::num::NonZeroU32;
+
+/// Objects per region for addresses, and in all for keys. One object serves about 1,000 requests a second.
+pub const SHARDS: NonZeroU32 = NonZeroU32::new(32).unwrap();
+
+/// The part of the world that a request arrived in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region(Option<LocationHint>);
+
+impl Region {
+    /// The region of a Cloudflare data centre, by its code (`LAX`); the unknown region for an unknown one.
+    pub fn of_colo(code: &str) -> Region {
+        Region(Colo::from_code(code).and_then(|colo| colo.location_hint()))
+    }
+
+    /// Where the platform is asked to put an address's object.
+    pub fn hint(self) -> Option<&'static str> {
+        self.0.map(|hint| hint.as_str())
+    }
+}
+
+/// The name of the object at `seat`, for a request that arrived in `region`.
+pub fn object_name(seat: &Seat<'_>, region: Region) -> String {
+    match seat {
+        Seat::Ip(subject) => format!("ip/{}/{}", region.hint().unwrap_or("any"), subject.shard(SHARDS)),
+        Seat::Key(subject) => format!("key/{}", subject.shard(SHARDS)),
+        Seat::Shared(limit) => format!("shared/{limit}"),
+    }
+}

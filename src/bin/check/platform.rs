@@ -1,0 +1,80 @@
+//! What Penstock needs of the platform beside its vars: its Durable Object class, its database, and no side doors.
+
+use penstock::policy::{Fault, Policy};
+use toml::{Table, Value};
+
+use super::deployment::Deployment;
+
+const CLASS: &str = "BucketActor";
+
+/// What the Worker needs, and the deployment does not have. `policy` is `None` where its vars are at fault themselves.
+pub fn faults(deployment: &Deployment, policy: Option<&Policy>) -> Vec<Fault> {
+    let mut faults: Vec<Fault> = bucket_fault(deployment).into_iter().collect();
+    let database = || tables(deployment.own("d1_databases")).any(|database| is(database, "binding", "DB"));
+    if policy.is_some_and(Policy::has_quota) && !database() {
+        faults.push(Fault {
+            place: deployment.heading("d1_databases"),
+            problem: "there is no database with binding = \"DB\", and a daily quota needs one".to_owned(),
+        });
+    }
+    faults
+}
+
+/// What lets requests in beside the routes that Penstock guards.
+pub fn warnings(deployment: &Deployment) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let on = |key| deployment.inherited(key).and_then(Value::as_bool);
+    let routed = ["route", "routes"].iter().any(|key| deployment.inherited(key).is_some());
+    // Without routes, wrangler takes the name on workers.dev as what is wanted.
+    if on("workers_dev").unwrap_or(!routed) {
+        warnings.push(
+            "workers_dev is on: the Worker can be reached under a second name; set workers_dev = false".to_owned(),
+        );
+    }
+    if on("preview_urls") == Some(true) {
+        warnings.push(
+            "preview_urls is on: every version can be reached under a name of its own; set preview_urls = false"
+                .to_owned(),
+        );
+    }
+    if deployment.vars.as_ref().is_some_and(|vars| vars.contains_key("SECRET")) {
+        warnings.push("SECRET is in plain text here; `wrangler secret put SECRET` keeps it out of the file".to_owned());
+    }
+    warnings
+}
+
+fn bucket_fault(deployment: &Deployment) -> Option<Fault> {
+    let fault = |place: String, problem: String| Some(Fault { place, problem });
+    let bindings = deployment.own("durable_objects").and_then(|objects| objects.get("bindings"));
+    let place = deployment.heading("durable_objects.bindings");
+    let Some(buckets) = tables(bindings).find(|binding| is(binding, "name", "BUCKETS")) else {
+        return fault(place, format!("there is none with name = \"BUCKETS\" and class_name = \"{CLASS}\""));
+    };
+    if !is(buckets, "class_name", CLASS) {
+        return fault(place, format!("BUCKETS has another class, expected class_name = \"{CLASS}\""));
+    }
+    if buckets.contains_key("script_name") {
+        return None; // The class is another Worker's, and so are its migrations.
+    }
+    let migrated = |key: &str| {
+        let lists = tables(deployment.inherited("migrations")).filter_map(|migration| migration.get(key)?.as_array());
+        lists.flatten().any(|class| class.as_str() == Some(CLASS))
+    };
+    let place = "migrations".to_owned();
+    match (migrated("new_sqlite_classes"), migrated("new_classes")) {
+        (true, _) => None,
+        (false, true) => fault(
+            place,
+            format!("{CLASS} is in new_classes, but it needs SQLite: expected new_sqlite_classes = [\"{CLASS}\"]"),
+        ),
+        (false, false) => fault(place, format!("none makes the class, expected new_sqlite_classes = [\"{CLASS}\"]")),
+    }
+}
+
+fn tables(value: Option<&Value>) -> impl Iterator<Item = &Table> {
+    value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_table)
+}
+
+fn is(table: &Table, key: &str, expected: &str) -> bool {
+    table.get(key).and_then(Value::as_str) == Some(expected)
+}

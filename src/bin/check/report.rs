@@ -1,0 +1,64 @@
+//! Everything that is to be said of one file.
+
+use std::fmt::Write as _;
+
+use penstock::policy::{Fault, Policy};
+
+use super::deployment::Deployment;
+use super::{platform, table};
+
+/// Reads `file`: what was understood of it.
+///
+/// # Errors
+/// Why it cannot be read; or all its faults, each on a line that begins with its deployment.
+pub fn report(file: &str) -> Result<String, String> {
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: cannot be read: {error}\n"))?;
+    let deployments = Deployment::read_all(&text).map_err(|problem| format!("{file}: {problem}"))?;
+    let mut understood = String::new();
+    let mut faults = Vec::new();
+    for deployment in &deployments {
+        match policy(deployment) {
+            Ok(policy) => describe(deployment, policy.as_ref(), &mut understood),
+            Err(found) => faults.extend(found.into_iter().map(|fault| format!("{}: {fault}\n", deployment.name))),
+        }
+    }
+    if faults.is_empty() {
+        return Ok(understood);
+    }
+    let number = faults.len();
+    Err(format!("{file}: {number} {}\n{}", if number == 1 { "fault" } else { "faults" }, faults.concat()))
+}
+
+/// The deployment's policy; `None` where it has no vars.
+fn policy(deployment: &Deployment) -> Result<Option<Policy>, Vec<Fault>> {
+    let Some(vars) = &deployment.vars else { return Ok(None) };
+    let read = Policy::read(vars);
+    let missing = platform::faults(deployment, read.as_ref().ok());
+    match read {
+        Ok(policy) if missing.is_empty() => Ok(Some(policy)),
+        Ok(_) => Err(missing),
+        Err(faults) => Err([faults, missing].concat()),
+    }
+}
+
+// Writing to a String cannot fail.
+fn describe(deployment: &Deployment, policy: Option<&Policy>, text: &mut String) {
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    let name = &deployment.name;
+    let vars = deployment.heading("vars");
+    let _ = match policy {
+        None if vars == "vars" => writeln!(text, "{name}: no [vars], so it limits nothing"),
+        None => {
+            writeln!(text, "{name}: no [{vars}], and wrangler lets no environment inherit vars, so it limits nothing")
+        }
+        Some(policy) if policy.base.is_none() && policy.bindings.is_empty() => {
+            writeln!(text, "{name}: no LIMIT_ in [{vars}], so it limits nothing")
+        }
+        Some(policy) => writeln!(text, "{name}:\n{}", table::table(policy).trim_end()),
+    };
+    for warning in platform::warnings(deployment) {
+        let _ = writeln!(text, "{name}: warning: {warning}");
+    }
+}

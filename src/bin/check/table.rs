@@ -1,0 +1,71 @@
+//! The limits of a policy as an aligned table.
+
+use penstock::limit::rate::Allowance;
+use penstock::limit::time::Span;
+use penstock::policy::{Binding, Limit, Policy};
+
+const HEADINGS: [&str; 9] = ["ROUTE", "LIMIT", "SCOPE", "RATE", "BURST", "INTERVAL", "COST", "MODE", "ON_ERROR"];
+
+type Row = [String; 9];
+
+/// One row for each limit, and one for each further pattern of a route; columns are two spaces apart.
+pub fn table(policy: &Policy) -> String {
+    let mut rows = vec![HEADINGS.map(str::to_owned)];
+    rows.extend(policy.base.iter().chain(&policy.bindings).flat_map(binding_rows));
+    let widths: Vec<usize> = (0..HEADINGS.len())
+        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0))
+        .collect();
+    let lines = rows.iter().map(|row| {
+        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        cells.join("  ").trim_end().to_owned() + "\n"
+    });
+    lines.collect()
+}
+
+fn binding_rows(binding: &Binding) -> Vec<Row> {
+    let mut routes: Vec<String> = binding.routes.iter().map(ToString::to_string).collect();
+    if routes.is_empty() {
+        routes.push("(every request)".to_owned());
+    }
+    let mut limits: Vec<[String; 8]> = binding.limits.iter().map(limit_cells).collect();
+    if limits.is_empty() {
+        let mode = if binding.exempt { "exempt" } else { "off" };
+        limits.push([&binding.name, "-", "-", "-", "-", "-", mode, "-"].map(str::to_owned));
+    }
+    let count = routes.len().max(limits.len());
+    let mut routes = routes.into_iter();
+    let mut limits = limits.into_iter();
+    let row = |_| {
+        let [limit, scope, rate, burst, interval, cost, mode, on_error] = limits.next().unwrap_or_default();
+        [routes.next().unwrap_or_default(), limit, scope, rate, burst, interval, cost, mode, on_error]
+    };
+    (0..count).map(row).collect()
+}
+
+fn limit_cells(limit: &Limit) -> [String; 8] {
+    let (rate, burst, interval) = match &limit.allowance {
+        Allowance::Rate(rate) => {
+            let gcra = rate.gcra();
+            let written = rate.to_string();
+            // The burst has a column of its own.
+            let rate = written.split(' ').next().unwrap_or_default().to_owned();
+            (rate, gcra.burst().to_string(), readable(gcra.interval()))
+        }
+        Allowance::Quota(quota) => (quota.to_string(), "-".to_owned(), "-".to_owned()),
+    };
+    let [scope, cost] = [limit.scope.to_string(), limit.cost.to_string()];
+    [limit.name.clone(), scope, rate, burst, interval, cost, limit.mode.to_string(), limit.on_error.to_string()]
+}
+
+/// `12s`, `50ms`, `16.667ms`: three digits after the point at most.
+fn readable(span: Span) -> String {
+    let nanos = span.as_nanos();
+    let (unit, name) = match nanos {
+        1_000_000_000.. => (1e9, "s"),
+        1_000_000.. => (1e6, "ms"),
+        1_000.. => (1e3, "µs"),
+        _ => return format!("{nanos}ns"),
+    };
+    let number = format!("{:.3}", nanos as f64 / unit);
+    format!("{}{name}", number.trim_end_matches('0').trim_end_matches('.'))
+}

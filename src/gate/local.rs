@@ -1,0 +1,72 @@
+//! An isolate on its own: what `on_error = "local"` goes on with while a limit's actor or D1 is away. Each isolate then
+//! grants at most what the limit allows, so a caller who reaches many isolates gets as many times more.
+
+use super::ports::{Demand, Outcome, Terms};
+use crate::identity::digest::Subject;
+use crate::limit::day::Day;
+use crate::limit::steady::Steady;
+use crate::limit::table::{BucketId, Full, Table};
+use crate::limit::tally::{Counted, Tally};
+use crate::limit::time::Time;
+use hashbrown::HashMap;
+
+/// Callers kept in mind, per kind of limit.
+const CAPACITY: usize = 10_000;
+
+/// The buckets and tallies of one isolate.
+#[derive(Debug)]
+pub struct Local {
+    table: Table,
+    tallies: HashMap<BucketId, Tally>,
+    clock: Steady,
+}
+
+impl Default for Local {
+    fn default() -> Local {
+        Local { table: Table::new(CAPACITY), tallies: HashMap::new(), clock: Steady::default() }
+    }
+}
+
+impl Local {
+    /// Takes what `demand` asks for, counting in this isolate alone.
+    pub fn take(&mut self, demand: &Demand, subject: Option<Subject>, wall: Time) -> Outcome {
+        let now = self.clock.read(wall);
+        let id = demand.bucket(subject);
+        match &demand.terms {
+            Terms::Rate(gcra) => {
+                if let Err(Full { wait }) = self.table.reserve(core::iter::once(id), now) {
+                    return Outcome::Full { wait };
+                }
+                let tat = self.table.tat(id);
+                match gcra.take(tat, now, demand.cost) {
+                    Ok(tat) => {
+                        self.table.put(id, tat);
+                        Outcome::Met { left: gcra.available(tat, now), more: gcra.until_more(tat, now) }
+                    }
+                    Err(no) => Outcome::Refused { left: gcra.available(tat, now), wait: no.wait, until: None },
+                }
+            }
+            Terms::Quota(count, zone) => {
+                let day = zone.day(wall);
+                match self.tally(id, &day).take(&day, demand.cost, *count) {
+                    Counted::Taken { left } => Outcome::Met { left, more: day.end.since(wall) },
+                    Counted::Exhausted { left, until } => {
+                        Outcome::Refused { left, wait: until.since(wall), until: Some(until.as_secs()) }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A caller's tally. When there are too many, those of past days make room; then all do, which lets callers
+    /// start their day again in this isolate: the price of bounded memory while the real count is away.
+    fn tally(&mut self, id: BucketId, day: &Day) -> &mut Tally {
+        if self.tallies.len() >= CAPACITY && !self.tallies.contains_key(&id) {
+            self.tallies.retain(|_, tally| tally.is_of(day));
+            if self.tallies.len() >= CAPACITY {
+                self.tallies.clear();
+            }
+        }
+        self.tallies.entry(id).or_default()
+    }
+}

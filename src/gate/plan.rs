@@ -1,0 +1,144 @@
+//! Which limits a request meets, in which order, and who holds their state.
+
+use super::ports::{Ask, Demand, Intent, Seat, Terms, Weight};
+use crate::identity::digest::Subject;
+use crate::identity::key::KeySources;
+use crate::limit::rate::Allowance;
+use crate::limit::time::Span;
+use crate::policy::{Binding, Limit, Mode, Policy, Scope};
+
+/// A limit, and the binding it belongs to.
+#[derive(Clone, Copy, Debug)]
+pub struct Met<'p> {
+    /// The limit.
+    pub limit: &'p Limit,
+    /// Its binding's name.
+    pub binding: &'p str,
+}
+
+/// Limits that one actor keeps for one subject.
+#[derive(Clone, Debug)]
+pub struct Stop<'p> {
+    /// The actor.
+    pub seat: Seat<'p>,
+    /// Whose buckets; nobody's in particular at a shared limit.
+    pub subject: Option<Subject>,
+    /// The limits, in order.
+    pub limits: Vec<Met<'p>>,
+}
+
+/// The limits of one request: its caller's, then what everyone shares.
+#[derive(Clone, Debug, Default)]
+pub struct Plan<'p> {
+    /// The address's limits, then the keys'. Met one after the other.
+    pub caller: Vec<Stop<'p>>,
+    /// Shared limits, one actor each: the narrower binding's before base's, rates before quotas.
+    pub shared: Vec<Stop<'p>>,
+}
+
+impl<'p> Plan<'p> {
+    /// The plan for a request that matched `route`, from the address `ip`, with the keys that `key` finds.
+    pub fn new(
+        policy: &'p Policy,
+        route: Option<&'p Binding>,
+        ip: Subject,
+        key: impl Fn(&KeySources) -> Option<Subject>,
+    ) -> Plan<'p> {
+        let mut plan = Plan::default();
+        if route.is_some_and(|binding| binding.exempt) {
+            return plan;
+        }
+        let bindings = || policy.base.iter().chain(route);
+        let of = |binding: &'p Binding, scope: Scope| {
+            let met = move |limit| Met { limit, binding: binding.name.as_str() };
+            binding.limits.iter().filter(move |limit| limit.scope == scope).map(met)
+        };
+
+        for binding in bindings() {
+            plan.add_caller(Seat::Ip(ip), ip, of(binding, Scope::Ip));
+        }
+        for binding in bindings() {
+            let mut limits = of(binding, Scope::Key).peekable();
+            if limits.peek().is_some()
+                && let Some(subject) = key(&binding.key)
+            {
+                plan.add_caller(Seat::Key(subject), subject, limits);
+            }
+        }
+        for binding in route.into_iter().chain(&policy.base) {
+            plan.shared.extend(of(binding, Scope::Global).map(|met| Stop {
+                seat: Seat::Shared(&met.limit.name),
+                subject: None,
+                limits: vec![met],
+            }));
+        }
+        plan.shared.sort_by_key(|stop| stop.limits.iter().any(Met::is_quota));
+        plan
+    }
+
+    /// All limits, in order.
+    pub fn limits(&self) -> impl Iterator<Item = Met<'p>> {
+        self.caller.iter().chain(&self.shared).flat_map(|stop| stop.limits.iter().copied())
+    }
+
+    fn add_caller(&mut self, seat: Seat<'p>, subject: Subject, limits: impl Iterator<Item = Met<'p>>) {
+        let mut limits = limits.peekable();
+        if limits.peek().is_none() {
+            return;
+        }
+        match self.caller.iter_mut().find(|stop| stop.seat == seat) {
+            Some(stop) => stop.limits.extend(limits),
+            None => self.caller.push(Stop { seat, subject: Some(subject), limits: limits.collect() }),
+        }
+    }
+}
+
+impl Met<'_> {
+    /// Whether the limit refuses, rather than only saying that it would.
+    pub fn enforces(&self) -> bool {
+        self.limit.mode == Mode::Enforce
+    }
+
+    fn is_quota(&self) -> bool {
+        matches!(self.limit.allowance, Allowance::Quota(_))
+    }
+
+    fn demand(&self) -> Demand {
+        Demand {
+            limit: self.limit.name.clone(),
+            terms: match &self.limit.allowance {
+                Allowance::Rate(rate) => Terms::Rate(rate.gcra()),
+                Allowance::Quota(quota) => Terms::Quota(quota.count(), quota.zone().clone()),
+            },
+            cost: self.limit.cost,
+            weight: match self.limit.mode {
+                Mode::Enforce => Weight::Binding,
+                Mode::Shadow => Weight::Shadow,
+            },
+        }
+    }
+}
+
+impl Stop<'_> {
+    /// The question for this stop's actor.
+    pub fn ask(&self, intent: Intent, patience: &Patience) -> Ask {
+        Ask {
+            intent,
+            subject: self.subject,
+            demands: self.limits.iter().map(Met::demand).collect(),
+            // What everyone shares is always saved: a crash must not open it for everyone at once.
+            durable_after: if self.subject.is_some() { patience.durable_after } else { Span::ZERO },
+            // An actor whose D1 is away answers well before its own deadline, so that its other limits still hold.
+            patience: Span::from_nanos(patience.deadline.as_nanos() / 2),
+        }
+    }
+}
+
+/// The settings that travel with every question.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// `DURABLE_AFTER`.
+    pub durable_after: Span,
+    /// `DEADLINE`.
+    pub deadline: Span,
+}

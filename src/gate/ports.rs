@@ -1,0 +1,167 @@
+//! What the gate asks of the world, and what it may be told. The Worker answers with Durable Objects
+//! (`actor::client`), tests with fakes.
+
+use crate::identity::digest::Subject;
+use crate::limit::day::Zone;
+use crate::limit::gcra::Gcra;
+use crate::limit::table::BucketId;
+use crate::limit::time::Span;
+use core::fmt;
+use serde::{Deserialize, Serialize};
+
+/// Whether tokens change hands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Intent {
+    /// Take from every limit, or from none if one refuses.
+    Take,
+    /// Only say what would be refused.
+    Peek,
+}
+
+/// One question to one actor: all the limits of one subject that it keeps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// Whether tokens change hands.
+    pub intent: Intent,
+    /// Whose buckets they are; nobody's in particular for a shared limit.
+    pub subject: Option<Subject>,
+    /// The limits, in the order in which they are met.
+    pub demands: Vec<Demand>,
+    /// A debt shorter than this may live in the actor's memory alone.
+    pub durable_after: Span,
+    /// How long the actor may spend on D1.
+    pub patience: Span,
+}
+
+/// What is asked of one limit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Demand {
+    /// The limit's name.
+    pub limit: String,
+    /// What it allows.
+    pub terms: Terms,
+    /// Tokens that the request takes.
+    pub cost: u64,
+    /// Whether its refusal counts against the others.
+    pub weight: Weight,
+}
+
+impl Demand {
+    /// The name of the limit's bucket for `subject`. A limit that changes keeps its buckets: a TAT is a time, whatever
+    /// the rate.
+    pub fn bucket(&self, subject: Option<Subject>) -> BucketId {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(self.limit.as_bytes());
+        if let Some(subject) = subject {
+            hasher.update(&[0]);
+            hasher.update(&subject.to_bytes());
+        }
+        let mut id = [0; 16];
+        hasher.finalize_xof().fill(&mut id);
+        BucketId::from_be_bytes(id)
+    }
+}
+
+/// What a limit allows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Terms {
+    /// A rolling rate.
+    Rate(Gcra),
+    /// So many per local day.
+    Quota(u64, Zone),
+}
+
+/// Whether a limit's refusal counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// If it refuses, nothing is taken from any limit of the ask.
+    Binding,
+    /// It is in shadow: it takes if it can, and stops nobody.
+    Shadow,
+}
+
+/// An actor's answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reply {
+    /// One outcome per demand, in their order.
+    pub outcomes: Vec<Outcome>,
+    /// Statements sent to D1.
+    pub d1: u32,
+    /// Rows written to the actor's storage and to D1.
+    pub rows: u32,
+}
+
+/// What became of one demand. Times are spans from the actor's now, so that clocks need not agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// Enough tokens: taken, or there to be taken when another limit of the ask refused or the intent was a peek.
+    Met {
+        /// Whole tokens left.
+        left: u64,
+        /// How long until there is one more; zero when full.
+        more: Span,
+    },
+    /// Not now.
+    Refused {
+        /// Whole tokens there.
+        left: u64,
+        /// How long until there are enough.
+        wait: Span,
+        /// For a quota: when its day ends, in Unix seconds. A calendar's instant is the same on every clock.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<u64>,
+    },
+    /// The actor keeps as many buckets as it can, all of them in use.
+    Full {
+        /// How long until one may be free.
+        wait: Span,
+    },
+    /// The limit could not be checked (D1 is away).
+    Unknown,
+}
+
+/// Why an actor gave no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// It did not answer within the deadline.
+    Late,
+    /// It has too much to do, and must not be asked again now.
+    Overloaded,
+    /// The way to it broke.
+    Disconnected,
+    /// It answered what cannot be read.
+    Nonsense(String),
+    /// Anything else.
+    Failed(String),
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Trouble::Late => f.write_str("its actor does not answer in time"),
+            Trouble::Overloaded => f.write_str("its actor is overloaded"),
+            Trouble::Disconnected => f.write_str("the way to its actor is broken"),
+            Trouble::Nonsense(said) => write!(f, "its actor's answer cannot be read: {said}"),
+            Trouble::Failed(problem) => write!(f, "its actor failed: {problem}"),
+        }
+    }
+}
+
+/// Which actor holds a bucket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Seat<'a> {
+    /// A client address's.
+    Ip(Subject),
+    /// A key's.
+    Key(Subject),
+    /// A shared limit's, by the limit's name.
+    Shared(&'a str),
+}
+
+/// Those who hold the state.
+pub trait Actors {
+    /// Asks the actor at `seat`. Made to answer, or to fail, within the deadline.
+    fn ask(&self, seat: Seat<'_>, ask: &Ask) -> impl Future<Output = Result<Reply, Trouble>>;
+}

@@ -1,0 +1,8 @@
+//! Requests in, answers out. [`problem`], [`rate_headers`] and [`target`] are text and arithmetic; [`serve`] and [`proxy`]
+//! touch the platform.
+
+pub mod problem;
+pub mod proxy;
+pub mod rate_headers;
+pub mod serve;
+pub mod target;

@@ -1,0 +1,144 @@
+//! One request from its arrival to its answer.
+
+use super::problem::{Failure, Problem};
+use super::proxy;
+use super::rate_headers::{Header, Stand, rate_headers};
+use super::target::Target;
+use crate::actor::client::Client;
+use crate::actor::name::Region;
+use crate::clock;
+use crate::gate::decide::Gate;
+use crate::gate::plan::{Patience, Plan};
+use crate::gate::verdict::{Decision, Spent};
+use crate::identity::Presented;
+use crate::identity::address::Address;
+use crate::isolate::{Isolate, Loaded};
+use crate::limit::time::Time;
+use crate::log::{self, Effect};
+use web_sys::{Headers, Request, Response, ResponseInit};
+use worker::Env;
+use worker::console_warn;
+use worker::js_sys::Reflect;
+use worker::wasm_bindgen::JsValue;
+
+/// A request's headers and query, as `identity` reads them.
+struct Arrived<'a> {
+    headers: Headers,
+    target: Target<'a>,
+}
+
+impl Presented for Arrived<'_> {
+    fn header(&self, name: &str) -> Option<String> {
+        self.headers.get(name).ok().flatten()
+    }
+
+    fn query(&self) -> Option<&str> {
+        self.target.query()
+    }
+}
+
+/// Answers a request; whatever happens, with an answer.
+///
+/// # Errors
+/// The runtime's, should it not even take a response that we make.
+pub async fn serve(request: Request, env: Env) -> Result<Response, JsValue> {
+    let isolate = Isolate::get(&env);
+    let Some(loaded) = &isolate.loaded else {
+        return respond(&request, Problem::failure(Failure::Misconfigured), None);
+    };
+    match decide_and_forward(&request, &env, &isolate, loaded).await {
+        Ok(response) => Ok(response),
+        Err(thrown) => {
+            isolate.warn("request", &format!("{thrown:?}"), clock::now());
+            respond(&request, Problem::failure(Failure::Unforeseen), None)
+        }
+    }
+}
+
+async fn decide_and_forward(
+    request: &Request,
+    env: &Env,
+    isolate: &Isolate,
+    loaded: &Loaded,
+) -> Result<Response, JsValue> {
+    let begun = clock::now();
+    let policy = &loaded.policy;
+    let settings = &policy.settings;
+    let url = request.url();
+    let arrived = Arrived { headers: request.headers(), target: Target::of(&url) };
+    let target = &arrived.target;
+    if arrived.header(proxy::HOP).is_some_and(|hop| hop == loaded.hop) {
+        return respond(request, Problem::failure(Failure::Loop), None);
+    }
+
+    let route = policy.route(&request.method(), target.authority, target.path());
+    let ip = Address::read(&arrived, settings.ipv6_prefix).subject(&loaded.digester);
+    let plan = Plan::new(policy, route, ip, |sources| Some(sources.read(&arrived)?.subject(&loaded.digester)));
+    let actors = Client {
+        namespace: env.durable_object("BUCKETS")?,
+        region: Region::of_colo(&colo(request).unwrap_or_default()),
+        deadline: settings.deadline,
+    };
+    let patience = Patience { durable_after: settings.durable_after, deadline: settings.deadline };
+    let gate = Gate { actors: &actors, local: &isolate.local, patience, wall: clock::now };
+    let decision = gate.decide(&plan).await;
+    let decided = clock::now();
+    report(&decision, isolate, &arrived, decided);
+    let trace = settings.trace.then(|| trace(&decision.spent, begun, decided));
+
+    if let Some(refusal) = &decision.refusal {
+        return respond(request, Problem::refusal(refusal, &plan, settings.headers, decided), trace);
+    }
+    let response = match proxy::forward(request, target, settings.origin.as_deref(), &loaded.hop).await {
+        Ok(response) => response,
+        Err(thrown) => {
+            isolate.warn("origin", &format!("{thrown:?}"), clock::now());
+            return respond(request, Problem::failure(Failure::OriginUnreachable), trace);
+        }
+    };
+    let stand = decision.tightest.map(|at| Stand { limit: at.met.limit, left: at.left, more: at.more });
+    let mut headers = rate_headers(settings.headers, stand.map(|stand| stand.limit), stand);
+    headers.extend(trace);
+    proxy::with_headers(response, &headers)
+}
+
+/// Logs what was refused, what would have been, and what could not be checked.
+fn report(decision: &Decision<'_>, isolate: &Isolate, arrived: &Arrived<'_>, now: Time) {
+    let refusals = decision.refusal.iter().map(|refusal| (refusal, Effect::Refused));
+    let shadows = decision.shadows.iter().map(|refusal| (refusal, Effect::Shadow));
+    for (refusal, effect) in refusals.chain(shadows) {
+        log::refusal(refusal, effect, arrived.header("cf-ray").as_deref());
+    }
+    for unchecked in &decision.unchecked {
+        if let Some(line) = isolate.warned.borrow_mut().unchecked(unchecked, now) {
+            console_warn!("{line}");
+        }
+    }
+}
+
+/// What `TRACE = "header"` adds to every answer: an RFC 9651 dictionary.
+fn trace(spent: &Spent, begun: Time, decided: Time) -> Header {
+    let Spent { actors, d1, rows, wallet, limits } = spent;
+    let us = decided.since(begun).as_nanos() / 1_000;
+    let value = format!("actors={actors}, d1={d1}, rows={rows}, wallet={wallet}, limits={limits}, us={us}");
+    ("Penstock-Trace", value)
+}
+
+/// The code of the data centre that the request arrived in. Not read through the typed `cf`, which panics where a
+/// property is missing.
+fn colo(request: &Request) -> Option<String> {
+    let cf = Reflect::get(request, &"cf".into()).ok()?;
+    Reflect::get(&cf, &"colo".into()).ok()?.as_string()
+}
+
+fn respond(request: &Request, problem: Problem, trace: Option<Header>) -> Result<Response, JsValue> {
+    let init = ResponseInit::new();
+    init.set_status(problem.status);
+    let body = (request.method() != "HEAD").then_some(problem.body.as_str());
+    let response = Response::new_with_opt_str_and_init(body, &init)?;
+    let headers = response.headers();
+    for (name, value) in problem.headers.iter().chain(&trace) {
+        headers.set(name, value)?;
+    }
+    Ok(response)
+}

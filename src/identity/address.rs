@@ -1,0 +1,93 @@
+//! The client's address, from the one header that Cloudflare itself writes.
+//!
+//! `X-Forwarded-For`, `X-Real-IP`, `True-Client-IP`, `Forwarded` and their like are the client's own text; they are
+//! never read.
+
+use core::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use super::digest::{Digester, Kind, Subject};
+use super::{Presented, trim};
+
+/// Requests from Workers of other zones all come from this one address; `CF-Worker` then names their zone.
+const WORKERS: Ipv6Addr = Ipv6Addr::new(0x2a06, 0x98c0, 0x3600, 0, 0, 0, 0, 0x103);
+
+/// Who is asking, by address. All spellings of one address are equal; `Debug` prints nothing of it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Address(Caller);
+
+#[derive(Clone, PartialEq, Eq)]
+enum Caller {
+    V4(Ipv4Addr),
+    /// With the bits past the prefix cleared.
+    V6(Ipv6Addr),
+    /// A Worker of another zone: the zone in lower case, or nothing where it was not named.
+    Worker(String),
+    /// No address that can be read. Everyone like that is one caller.
+    Unknown,
+}
+
+impl Address {
+    /// Reads `CF-Connecting-IP`, and where that says so `CF-Worker` or `CF-Connecting-IPv6`. The first `prefix` bits
+    /// of an IPv6 address are one caller (128 or more: all of it).
+    ///
+    /// IPv4 addresses in IPv6 clothes (mapped, RFC 4291 §2.5.5.2; NAT64, RFC 6052 §2.1; 6to4, RFC 3056 §2) are read as
+    /// the IPv4 address. Anything that is not one plain address (a list, a port, a zone id) is the unknown caller.
+    pub fn read(request: &impl Presented, prefix: u8) -> Address {
+        let ip = |name| trim(&request.header(name)?).parse::<IpAddr>().ok();
+        Address(match ip("cf-connecting-ip") {
+            None => Caller::Unknown,
+            Some(IpAddr::V6(WORKERS)) => {
+                let zone = request.header("cf-worker").unwrap_or_default();
+                Caller::Worker(trim(&zone).to_ascii_lowercase())
+            }
+            Some(IpAddr::V4(pseudo)) if is_pseudo(pseudo) => match ip("cf-connecting-ipv6") {
+                Some(IpAddr::V6(real)) => v6(real, prefix),
+                _ => Caller::V4(pseudo),
+            },
+            Some(IpAddr::V4(address)) => Caller::V4(address),
+            Some(IpAddr::V6(address)) => v6(address, prefix),
+        })
+    }
+
+    /// What stands for it outside of this folder.
+    pub fn subject(&self, digester: &Digester) -> Subject {
+        match &self.0 {
+            Caller::V4(address) => digester.subject(Kind::Ip, &address.octets()),
+            Caller::V6(address) => digester.subject(Kind::Ip, &address.octets()),
+            Caller::Worker(zone) => digester.subject(Kind::Worker, zone.as_bytes()),
+            Caller::Unknown => digester.subject(Kind::Unknown, &[]),
+        }
+    }
+
+    /// Whether there was no address to read.
+    pub fn is_unknown(&self) -> bool {
+        self.0 == Caller::Unknown
+    }
+}
+
+/// Pseudo IPv4 in its overwrite mode puts an address of class E (240.0.0.0/4) in place of the real IPv6 address.
+fn is_pseudo(address: Ipv4Addr) -> bool {
+    matches!(address.octets(), [240..=255, ..])
+}
+
+fn v6(address: Ipv6Addr, prefix: u8) -> Caller {
+    match address.segments() {
+        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => {
+            let [a, b] = high.to_be_bytes();
+            let [c, d] = low.to_be_bytes();
+            Caller::V4(Ipv4Addr::new(a, b, c, d))
+        }
+        _ => {
+            let past = 128_u32.saturating_sub(u32::from(prefix));
+            let mask = u128::MAX.checked_shl(past).unwrap_or(0);
+            Caller::V6(Ipv6Addr::from_bits(address.to_bits() & mask))
+        }
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Address(REDACTED)")
+    }
+}

@@ -1,0 +1,172 @@
+//! Where callers put their key (`header:x-api-key, bearer`), and reading it.
+//!
+//! A key is a claim: anyone can send a fresh one with each request.
+
+use core::fmt;
+
+use super::digest::{Digester, Kind, Subject};
+use super::{Presented, cookie, query, trim};
+
+/// Where to look for a key, in order of preference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeySources(pub(crate) Vec<KeySource>);
+
+/// One place that may hold a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeySource {
+    /// `header:NAME`, lower case.
+    Header(String),
+    /// `bearer`: the token of an `Authorization: Bearer` header.
+    Bearer,
+    /// `cookie:NAME`, case kept.
+    Cookie(String),
+    /// `query:NAME`, case kept.
+    Query(String),
+}
+
+/// A key as a caller sent it, never blank. It can be turned into a [`Subject`] and into nothing else: neither
+/// `Debug` nor `Display` prints any of it. Where it was found plays no part: a key is the same caller in any place.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RawKey(Vec<u8>);
+
+impl KeySources {
+    /// Where callers put their key unless a configuration says otherwise: `header:x-api-key, bearer`.
+    pub fn usual() -> KeySources {
+        KeySources(vec![KeySource::Header("x-api-key".to_owned()), KeySource::Bearer])
+    }
+
+    /// Reads a list such as `header:x-api-key, bearer`.
+    ///
+    /// # Errors
+    /// One message for each item that is not a source or is there twice; none is ever ignored.
+    pub fn parse(text: &str) -> Result<KeySources, Vec<String>> {
+        let mut sources = Vec::new();
+        let mut problems = Vec::new();
+        for item in text.split(',').map(trim) {
+            match KeySource::parse(item) {
+                Err(problem) => problems.push(problem),
+                Ok(source) if sources.contains(&source) => problems.push(format!("`{source}` is there twice")),
+                Ok(source) => sources.push(source),
+            }
+        }
+        if problems.is_empty() { Ok(KeySources(sources)) } else { Err(problems) }
+    }
+
+    /// The sources, in order of preference.
+    pub fn iter(&self) -> impl Iterator<Item = &KeySource> {
+        self.0.iter()
+    }
+
+    /// The key of the first source that has one. A blank key is none.
+    pub fn read(&self, request: &impl Presented) -> Option<RawKey> {
+        self.0.iter().find_map(|source| source.read(request))
+    }
+}
+
+impl KeySource {
+    fn parse(item: &str) -> Result<KeySource, String> {
+        let kinds = "a key source is `header:NAME`, `bearer`, `cookie:NAME` or `query:NAME`";
+        let (kind, name) = match item.split_once(':') {
+            Some((kind, name)) => (kind, Some(name)),
+            None => (item, None),
+        };
+        let named = |wants: &str, good: fn(u8) -> bool| match name {
+            None | Some("") => Err(format!("`{item}` names no {kind}: write `{kind}:NAME`")),
+            Some(name) if name.bytes().all(good) => Ok(name.to_owned()),
+            Some(name) => Err(format!("`{name}` is not the name of a {kind}: {wants}")),
+        };
+        let token = "letters, digits and any of !#$%&'*+-.^_`|~";
+        match kind {
+            "header" => named(token, is_token).map(|name| KeySource::Header(name.to_ascii_lowercase())),
+            "cookie" => named(token, is_token).map(KeySource::Cookie),
+            "query" => named("no spaces, and none of &=+%#", is_query_name).map(KeySource::Query),
+            "bearer" if name.is_none() => Ok(KeySource::Bearer),
+            "" if name.is_none() => Err(format!("an empty item; {kinds}")),
+            _ => Err(format!("`{item}` is not a key source; {kinds}")),
+        }
+    }
+
+    fn read(&self, request: &impl Presented) -> Option<RawKey> {
+        match self {
+            KeySource::Header(name) => RawKey::new(first(&request.header(name)?)),
+            KeySource::Bearer => RawKey::new(bearer(first(&request.header("authorization")?))?),
+            KeySource::Cookie(name) => RawKey::new(cookie::value(&request.header("cookie")?, name)?),
+            KeySource::Query(name) => RawKey::from_bytes(&query::value(request.query()?, name)?),
+        }
+    }
+}
+
+impl RawKey {
+    /// What stands for it outside of this folder.
+    pub fn subject(&self, digester: &Digester) -> Subject {
+        digester.subject(Kind::Key, &self.0)
+    }
+
+    fn new(text: &str) -> Option<RawKey> {
+        RawKey::from_bytes(text.as_bytes())
+    }
+
+    /// Spaces and tabs around a key are not part of it.
+    fn from_bytes(bytes: &[u8]) -> Option<RawKey> {
+        let padding = |byte: &&u8| matches!(**byte, b' ' | b'\t');
+        let after = bytes.iter().take_while(padding).count();
+        let bytes = bytes.get(after..)?;
+        let kept = bytes.len().saturating_sub(bytes.iter().rev().take_while(padding).count());
+        let key = bytes.get(..kept)?;
+        (!key.is_empty()).then(|| RawKey(key.to_vec()))
+    }
+}
+
+/// A header sent twice arrives as `A, B`. The first one is the key, so that no bucket is ever called `A, B`.
+fn first(header: &str) -> &str {
+    header.split(',').next().unwrap_or(header)
+}
+
+/// The token after `Bearer` and at least one space (RFC 6750 §2.1); the scheme in any case (RFC 9110 §11.1).
+fn bearer(header: &str) -> Option<&str> {
+    let (scheme, token) = trim(header).split_once([' ', '\t'])?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token)
+}
+
+/// RFC 9110 §5.6.2.
+pub(crate) fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+fn is_query_name(byte: u8) -> bool {
+    byte.is_ascii_graphic() && !b"&=+%#".contains(&byte)
+}
+
+impl fmt::Display for KeySources {
+    /// Prints the list as it can be read back.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, source) in self.0.iter().enumerate() {
+            let comma = if index == 0 { "" } else { ", " };
+            write!(f, "{comma}{source}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for KeySource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KeySource::Header(name) => write!(f, "header:{name}"),
+            KeySource::Bearer => f.write_str("bearer"),
+            KeySource::Cookie(name) => write!(f, "cookie:{name}"),
+            KeySource::Query(name) => write!(f, "query:{name}"),
+        }
+    }
+}
+
+impl fmt::Display for RawKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("REDACTED")
+    }
+}
+
+impl fmt::Debug for RawKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RawKey(REDACTED)")
+    }
+}

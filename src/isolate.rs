@@ -1,0 +1,102 @@
+//! What one isolate keeps between requests: plain data only, since requests must not share anything that does I/O.
+
+use crate::gate::local::Local;
+use crate::identity::digest::Digester;
+use crate::limit::time::Time;
+use crate::log::{self, Warned};
+use crate::policy::{Fault, Policy};
+use serde_json::Value;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use worker::js_sys::{Array, JSON, Object, Reflect};
+use worker::wasm_bindgen::{JsCast, JsValue};
+use worker::{Env, console_warn};
+
+thread_local! {
+    static ISOLATE: OnceCell<Rc<Isolate>> = const { OnceCell::new() };
+}
+
+/// The configuration, read once, and what the isolate counts for itself.
+#[derive(Debug)]
+pub struct Isolate {
+    /// The configuration; `None` where it has faults. They were logged when it was read.
+    pub loaded: Option<Loaded>,
+    /// What the isolate counts when it is on its own.
+    pub local: RefCell<Local>,
+    /// Which warnings were given lately.
+    pub warned: RefCell<Warned>,
+}
+
+/// A configuration without faults, and what follows from it.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The configuration.
+    pub policy: Policy,
+    /// Makes the digests of callers.
+    pub digester: Digester,
+    /// What this deployment marks its own requests with; see [`proxy::HOP`](crate::http::proxy::HOP).
+    pub hop: String,
+}
+
+impl Loaded {
+    fn new(policy: Policy) -> Loaded {
+        let digester = Digester::new(policy.settings.secret.as_ref());
+        let hop = digester.deployment(policy.settings.origin.as_deref().unwrap_or_default());
+        Loaded { policy, digester, hop }
+    }
+}
+
+impl Isolate {
+    /// This isolate, made from `env` on its first request.
+    pub fn get(env: &Env) -> Rc<Isolate> {
+        ISOLATE.with(|isolate| Rc::clone(isolate.get_or_init(|| Rc::new(Isolate::read(env)))))
+    }
+
+    /// Logs that something is not as it should be at `place`, if that was not said a moment ago.
+    pub fn warn(&self, place: &str, problem: &str, now: Time) {
+        if let Some(line) = self.warned.borrow_mut().warning(place, problem, now) {
+            console_warn!("{line}");
+        }
+    }
+
+    fn read(env: &Env) -> Isolate {
+        let policy = Policy::read(&vars(env.unchecked_ref())).and_then(|policy| bound(policy, env));
+        for fault in policy.as_ref().err().into_iter().flatten() {
+            log::fault(&fault.place, &fault.problem);
+        }
+        Isolate { loaded: policy.ok().map(Loaded::new), local: RefCell::default(), warned: RefCell::default() }
+    }
+}
+
+/// Refuses a policy whose bindings to the platform are missing.
+fn bound(policy: Policy, env: &Env) -> Result<Policy, Vec<Fault>> {
+    let mut faults = Vec::new();
+    let mut missing = |place: &str, problem: &str| {
+        faults.push(Fault { place: place.to_string(), problem: problem.to_string() });
+    };
+    if env.durable_object("BUCKETS").is_err() {
+        missing("BUCKETS", "there is no Durable Object binding of this name for the class BucketActor");
+    }
+    if policy.has_quota() && env.d1("DB").is_err() {
+        missing("DB", "there is no D1 database binding of this name, and a daily quota needs one");
+    }
+    if faults.is_empty() { Ok(policy) } else { Err(faults) }
+}
+
+/// The vars and secrets among what is in `env`: strings, numbers, booleans, arrays and plain objects. Bindings are objects of classes.
+pub fn vars(env: &Object) -> BTreeMap<String, Value> {
+    let names = Object::keys(env);
+    names.iter().filter_map(|name| Some((name.as_string()?, var(&Reflect::get(env, &name).ok()?)?))).collect()
+}
+
+fn var(value: &JsValue) -> Option<Value> {
+    if value.is_object() && !Array::is_array(value) {
+        let prototype = Object::get_prototype_of(value);
+        if !prototype.is_null() && !Object::get_prototype_of(&prototype).is_null() {
+            return None;
+        }
+    }
+    let text = JSON::stringify(value).ok()?.as_string()?;
+    serde_json::from_str(&text).ok()
+}

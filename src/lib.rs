@@ -1,0 +1,49 @@
+//! Penstock is the gate that lets a measured flow through: a Worker that stands in front of an origin and decides, at
+//! the edge, whether a request may go on.
+//!
+//! A request passes through the modules in this order:
+//!
+//! - [`policy`]: what the vars say, validated; and which binding a request's route matches
+//! - [`identity`]: who is asking, as digests
+//! - [`gate`]: which limits the request meets, asked one after the other, and the verdict
+//! - [`actor`]: the Durable Object that holds the buckets; [`ledger`]: the daily quotas in D1
+//! - [`http`]: forwarding, and refusing
+//!
+//! [`limit`] is the arithmetic under all of them. `limit`, `policy`, `identity` and `gate` are pure: they know
+//! nothing of Workers, and are told what time it is.
+
+pub mod actor;
+pub mod clock;
+pub mod gate;
+pub mod http;
+pub mod identity;
+pub mod isolate;
+pub mod ledger;
+pub mod limit;
+pub mod log;
+pub mod policy;
+pub mod time_out;
+
+use isolate::Isolate;
+use worker::{Context, Env, ScheduleContext, ScheduledEvent, event};
+
+#[event(start)]
+fn start() {
+    console_error_panic_hook::set_once();
+}
+
+#[event(fetch)]
+async fn fetch(request: web_sys::Request, env: Env, _context: Context) -> worker::Result<web_sys::Response> {
+    Ok(http::serve::serve(request, env).await?)
+}
+
+#[event(scheduled)]
+async fn scheduled(_event: ScheduledEvent, env: Env, _context: ScheduleContext) {
+    let isolate = Isolate::get(&env);
+    if let (Some(loaded), Ok(database)) = (&isolate.loaded, env.d1("DB")) {
+        let days = loaded.policy.settings.retention_days;
+        if let Err(error) = ledger::d1::forget(&database, clock::now(), days).await {
+            log::warning("retention", &error.to_string());
+        }
+    }
+}

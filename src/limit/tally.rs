@@ -1,0 +1,64 @@
+//! A calendar quota counted in memory.
+
+use super::day::Day;
+use super::time::Time;
+
+/// What has been used of one day.
+///
+/// A clock that steps back to an earlier day keeps counting on the later one: no day is handed out twice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tally {
+    day: Day,
+    used: u64,
+}
+
+/// Whether a take was counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// It was.
+    Taken {
+        /// What is left of the day's tokens.
+        left: u64,
+    },
+    /// It was not: the day has less left than was asked for, and is as it was.
+    Exhausted {
+        /// What is left of the day's tokens.
+        left: u64,
+        /// The end of the day that is counted: the later one, where the clock has stepped back.
+        until: Time,
+    },
+}
+
+impl Tally {
+    /// A count that has not begun.
+    pub fn new() -> Tally {
+        // Earlier than every date, so that the first day begins as every other does.
+        Tally { day: Day { date: String::new(), end: Time::default() }, used: 0 }
+    }
+
+    /// Whether it counts `day`, or a later one.
+    pub fn is_of(&self, day: &Day) -> bool {
+        self.day.date >= day.date
+    }
+
+    /// Takes `cost` tokens of `limit` on `day`, where that many are left.
+    pub fn take(&mut self, day: &Day, cost: u64, limit: u64) -> Counted {
+        if day.date > self.day.date {
+            *self = Tally { day: day.clone(), used: 0 };
+        }
+        let left = limit.saturating_sub(self.used);
+        match left.checked_sub(cost) {
+            Some(left) => {
+                self.used = self.used.saturating_add(cost);
+                Counted::Taken { left }
+            }
+            None => Counted::Exhausted { left, until: self.day.end },
+        }
+    }
+}
+
+impl Default for Tally {
+    fn default() -> Tally {
+        Tally::new()
+    }
+}

@@ -1,0 +1,113 @@
+//! One JSON line per refusal, and one per warning, for whatever collects a Worker's logs. A request that passes logs nothing.
+
+use crate::gate::verdict::{Refusal, Unchecked};
+use crate::limit::time::{Span, Time};
+use crate::policy::Limit;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use worker::{console_error, console_log, console_warn};
+
+/// One warning per limit in this time, however many requests meet the trouble.
+const WARN_EVERY: Span = Span::from_secs(10);
+
+/// Whatever the platform or a caller puts into a line is cut to so many characters.
+const LONGEST: usize = 200;
+
+#[derive(Serialize)]
+struct RefusalLine<'a> {
+    event: &'static str,
+    limit: &'a str,
+    scope: &'static str,
+    reason: &'static str,
+    binding: &'a str,
+    /// Seconds.
+    wait: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    caller: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ray: Option<String>,
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    shadow: bool,
+}
+
+#[derive(Serialize)]
+struct WarningLine<'a> {
+    event: &'static str,
+    place: &'a str,
+    problem: String,
+}
+
+/// Whether a refusal took effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// The caller was refused.
+    Refused,
+    /// A limit in shadow would have refused.
+    Shadow,
+}
+
+/// The line that tells of a refusal.
+pub fn refusal_line(refusal: &Refusal<'_>, effect: Effect, ray: Option<&str>) -> String {
+    let line = RefusalLine {
+        event: "refused",
+        limit: &refusal.met.limit.name,
+        scope: refusal.met.limit.scope.as_str(),
+        reason: refusal.reason.as_str(),
+        binding: refusal.met.binding,
+        wait: refusal.wait.as_secs_up().max(1),
+        caller: refusal.subject.map(|subject| subject.to_string()),
+        ray: ray.map(cut),
+        shadow: effect == Effect::Shadow,
+    };
+    serde_json::to_string(&line).unwrap_or_default()
+}
+
+fn warning_line(place: &str, problem: &str) -> String {
+    serde_json::to_string(&WarningLine { event: "warning", place, problem: cut(problem) }).unwrap_or_default()
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(LONGEST).collect()
+}
+
+/// Logs a refusal.
+pub fn refusal(refusal: &Refusal<'_>, effect: Effect, ray: Option<&str>) {
+    console_log!("{}", refusal_line(refusal, effect, ray));
+}
+
+/// Logs that something is not as it should be at `place`.
+pub fn warning(place: &str, problem: &str) {
+    console_warn!("{}", warning_line(place, problem));
+}
+
+/// Logs a fault in the configuration.
+pub fn fault(place: &str, problem: &str) {
+    console_error!("{}", warning_line(place, problem));
+}
+
+/// Keeps warnings rare.
+#[derive(Debug, Default)]
+pub struct Warned {
+    last: BTreeMap<String, Time>,
+}
+
+impl Warned {
+    /// The warning that something is not as it should be at `place`, unless there was one a moment ago.
+    pub fn warning(&mut self, place: &str, problem: &str, now: Time) -> Option<String> {
+        if self.last.get(place).is_some_and(|last| now < last.plus(WARN_EVERY) && now >= *last) {
+            return None;
+        }
+        self.last.insert(place.to_owned(), now);
+        Some(warning_line(place, problem))
+    }
+
+    /// The warning about a limit that could not be checked, unless there was one a moment ago.
+    pub fn unchecked(&mut self, unchecked: &Unchecked<'_>, now: Time) -> Option<String> {
+        let Limit { name, on_error, .. } = unchecked.met.limit;
+        let cause = match &unchecked.trouble {
+            Some(trouble) => trouble.to_string(),
+            None => "D1 does not answer".to_string(),
+        };
+        self.warning(name, &format!("cannot be checked ({cause}); on_error = \"{on_error}\""), now)
+    }
+}

@@ -1,0 +1,155 @@
+//! What the vars say: raw values → a validated, immutable [`Policy`], or every fault at once, each with its place.
+
+//!
+//! ```text
+//! vars ─▶ name (whose var is it?) ─▶ settings            ─┐
+//!                                 ─▶ table ─▶ binding    ─┴─▶ Policy ─▶ lookup (which binding is a request for?)
+//! ```
+//!
+//! The Worker and `make check` use this one parser, so what passes the check is what runs. Nothing is ever taken to
+//! mean "unlimited": a field or a value that is not understood is a fault.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::identity::KeySources;
+use crate::limit::rate::Allowance;
+
+mod binding;
+pub mod fault;
+mod host;
+mod lookup;
+mod name;
+mod origin;
+pub mod path;
+pub mod route;
+mod settings;
+mod table;
+mod value;
+mod words;
+
+pub use fault::Fault;
+pub use settings::{HeaderStyle, Settings};
+
+/// The one binding without a route.
+const BASE: &str = "LIMIT_BASE";
+
+/// Everything the configuration says, validated; read once per isolate.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// `LIMIT_BASE`, which every request meets unless its route is exempt.
+    pub base: Option<Binding>,
+    /// The other `LIMIT_*` bindings, by name. Which of them a request is for says [`Policy::route`].
+    pub bindings: Vec<Binding>,
+    /// The vars that are not limits.
+    pub settings: Settings,
+    lookup: lookup::Lookup,
+}
+
+/// One `LIMIT_*` table.
+#[derive(Clone, Debug)]
+pub struct Binding {
+    /// Its name in limits' names and logs: `LIMIT_LOGIN_PAGE` is `login-page`.
+    pub name: String,
+    /// The patterns it is for; empty for `LIMIT_BASE` alone.
+    pub routes: Vec<route::Pattern>,
+    /// In the order in which they are met: `per_ip`, `per_key`, `global`, and as listed within each.
+    pub limits: Vec<Limit>,
+    /// Meets no limit at all, not even the base ones.
+    pub exempt: bool,
+    /// `mode = "off"`: has no limits, and still takes its routes from less specific bindings, so that what it matches
+    /// meets the base limits alone.
+    pub off: bool,
+    /// Where this binding's callers put their key (`key`, or else `KEY`).
+    pub key: KeySources,
+}
+
+/// One limit of one binding.
+#[derive(Clone, Debug)]
+pub struct Limit {
+    /// `login/ip`, `api/key-2`.
+    pub name: String,
+    /// Who is counted.
+    pub scope: Scope,
+    /// How much is allowed.
+    pub allowance: Allowance,
+    /// Tokens that one request takes, ≥ 1 and never above the burst or the day's count.
+    pub cost: u64,
+    /// Whether it refuses, or only decides and logs. (`off` limits are validated and then left out.)
+    pub mode: Mode,
+    /// What to do when it cannot be checked.
+    pub on_error: OnError,
+}
+
+/// Who is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Scope {
+    /// The client's address.
+    Ip,
+    /// The caller's key.
+    Key,
+    /// Everyone together.
+    Global,
+}
+
+/// Whether a limit refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// It does.
+    Enforce,
+    /// It decides, counts and logs, and refuses nobody.
+    Shadow,
+}
+
+/// What happens when a limit cannot be checked within its deadline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnError {
+    /// The isolate goes on alone.
+    Local,
+    /// The request passes.
+    Open,
+    /// The request is refused.
+    Closed,
+}
+
+impl Policy {
+    /// Reads the vars of one deployment. A limit is a table or the JSON text of one. A `null` stands for a binding of
+    /// another kind (a Durable Object, a database), which is nobody's var; only as a `LIMIT_` it is a fault.
+    ///
+    /// # Errors
+    /// Every fault there is, each with its place.
+    pub fn read(vars: &BTreeMap<String, Value>) -> Result<Policy, Vec<Fault>> {
+        let mut faults = fault::Faults::default();
+        let settings = settings::read(vars, &mut faults);
+        let shared_key = match vars.get("KEY") {
+            None | Some(Value::Null) => Some(KeySources::usual()),
+            Some(value) => settings::key_sources("KEY", value, &mut faults),
+        };
+        let mut base = None;
+        let mut bindings = Vec::new();
+        let mut names = BTreeMap::new();
+        let mut routes = Vec::new();
+        for (var, value) in vars {
+            match name::var(var) {
+                name::Var::Limit => {
+                    let Some(read) = binding::read(var, value, shared_key.as_ref(), &mut faults) else { continue };
+                    routes.extend(read.routes);
+                    if let Some(other) = names.insert(read.binding.name.clone(), var) {
+                        faults.add(var, format!("its limits would have the same names as those of {other}"));
+                    }
+                    if var == BASE { base = Some(read.binding) } else { bindings.push(read.binding) }
+                }
+                name::Var::Wrong(problem) if !value.is_null() => faults.add(var, problem),
+                name::Var::Wrong(_) | name::Var::Setting | name::Var::Foreign => {}
+            }
+        }
+        lookup::find_duplicates(&routes, &mut faults);
+        let faults = faults.into_vec();
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let lookup = lookup::Lookup::new(&bindings);
+        Ok(Policy { base, bindings, settings, lookup })
+    }
+}

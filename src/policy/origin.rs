@@ -1,0 +1,55 @@
+//! `ORIGIN`: where requests go on to.
+
+use super::host::is_name;
+use super::path::is_pchar;
+
+/// Reads `http://` or `https://`, a host, and where need be a port and a path prefix; gives it with its scheme and host in
+/// lower case and without a slash at the end. Messages never quote the value: a URL may hold a password.
+pub(super) fn parse(url: &str) -> Result<String, String> {
+    let example = "expected one such as \"https://origin.example.com\"";
+    let (scheme, rest) = url.split_once("://").ok_or_else(|| format!("not a URL, {example}"))?;
+    let scheme = scheme.to_ascii_lowercase();
+    if scheme != "http" && scheme != "https" {
+        return Err(format!("the scheme {scheme:?} is neither http nor https, {example}"));
+    }
+    if rest.contains(['?', '#']) {
+        return Err(format!("a query or a fragment: they belong to each request, {example}"));
+    }
+    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+    if authority.contains('@') {
+        return Err(format!("a user name or a password before the host: they would be sent to nobody, {example}"));
+    }
+    let host = authority_name(authority).ok_or_else(|| format!("the host {authority:?} cannot be read, {example}"))?;
+    if !path.bytes().all(|byte| is_pchar(byte) || byte == b'/' || byte == b'%') {
+        return Err(format!(
+            "the path {:?} cannot stand in a URL as it is: escape what is no letter or digit",
+            format!("/{path}")
+        ));
+    }
+    let origin = format!("{scheme}://{host}/{path}");
+    Ok(origin.trim_end_matches('/').to_owned())
+}
+
+/// `HOST` or `HOST:PORT`, an IPv6 address in brackets; in lower case.
+fn authority_name(authority: &str) -> Option<String> {
+    let (host, port) = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((address, after)) => {
+            let address: std::net::Ipv6Addr = address.parse().ok()?;
+            (format!("[{address}]"), after)
+        }
+        None => {
+            let port = authority.find(':').and_then(|colon| authority.get(colon..)).unwrap_or_default();
+            (authority.strip_suffix(port)?.to_ascii_lowercase(), port)
+        }
+    };
+    if !host.starts_with('[') && !is_name(host.strip_suffix('.').unwrap_or(&host)) {
+        return None;
+    }
+    match port.strip_prefix(':') {
+        None if port.is_empty() => Some(host),
+        Some(number) if number.parse::<core::num::NonZeroU16>().is_ok() && !number.starts_with('+') => {
+            Some(host + port)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,122 @@
+//! The vars that are not limits.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::fault::Faults;
+use super::{origin, value};
+use crate::identity::{KeySources, Secret};
+use crate::limit::time::Span;
+
+/// Which rate headers are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeaderStyle {
+    /// `RateLimit-Policy` and `RateLimit`, draft-ietf-httpapi-ratelimit-headers-11.
+    Draft11,
+    /// `X-RateLimit-Limit`, `-Remaining`, `-Reset` (seconds left).
+    Legacy,
+    /// Both kinds.
+    Both,
+    /// Neither; `Retry-After` alone.
+    None,
+}
+
+/// The vars that are not limits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// `ORIGIN` without a trailing slash, path prefix included: `https://origin.example.com/v2`. `None` in route mode.
+    pub origin: Option<String>,
+    /// `HEADERS`.
+    pub headers: HeaderStyle,
+    /// `TRACE = "header"`.
+    pub trace: bool,
+    /// `SECRET`: the key of every digest.
+    pub secret: Option<Secret>,
+    /// `IPV6_PREFIX`: how many bits of an IPv6 address are one caller, 32 to 128.
+    pub ipv6_prefix: u8,
+    /// `DURABLE_AFTER`: a caller's debt shorter than this lives in memory alone; 0 s to 10 s.
+    pub durable_after: Span,
+    /// `DEADLINE`: how long an actor may take to answer; 10 ms to 10 s.
+    pub deadline: Span,
+    /// `RETENTION`: days of quota counts that D1 keeps; 2 to 400.
+    pub retention_days: u16,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            origin: None,
+            headers: HeaderStyle::Draft11,
+            trace: false,
+            secret: None,
+            ipv6_prefix: 64,
+            durable_after: Span::from_secs(10),
+            deadline: Span::from_millis(250),
+            retention_days: 35,
+        }
+    }
+}
+
+/// Reads the settings among `vars`. What is missing or at fault has its default.
+pub(super) fn read(vars: &BTreeMap<String, Value>, faults: &mut Faults) -> Settings {
+    let mut read = Settings::default();
+    for (name, value) in vars.iter().filter(|(_, value)| !value.is_null()) {
+        if let Err(problem) = set(&mut read, name, value) {
+            faults.add(name, problem);
+        }
+    }
+    read
+}
+
+fn set(settings: &mut Settings, name: &str, value: &Value) -> Result<(), String> {
+    match name {
+        "ORIGIN" => {
+            // No value of these two is ever quoted.
+            let text = value.as_str().ok_or("not a text, expected a URL such as \"https://origin.example.com\"")?;
+            settings.origin = Some(origin::parse(text)?);
+        }
+        "SECRET" => {
+            let text = value.as_str().ok_or("not a text, expected a long random one")?;
+            settings.secret = Some(Secret::new(text).ok_or("empty, expected a long random text, or no SECRET at all")?);
+        }
+        "HEADERS" => settings.headers = value::choice(value, HEADERS)?,
+        "TRACE" => settings.trace = value::choice(value, &[("header", true), ("off", false)])?,
+        "IPV6_PREFIX" => {
+            let bits = value::whole_or_text(value, 32, 128, "")?;
+            settings.ipv6_prefix = u8::try_from(bits).unwrap_or(u8::MAX);
+        }
+        "DURABLE_AFTER" => {
+            // An idle actor may be gone after ten seconds, and with it what lived in its memory alone.
+            settings.durable_after = value::duration(value, Span::ZERO, Span::from_secs(10))?;
+        }
+        "DEADLINE" => settings.deadline = value::duration(value, Span::from_millis(10), Span::from_secs(10))?,
+        "RETENTION" => {
+            let days = value::whole_or_text(value, 2, 400, "d")?;
+            settings.retention_days = u16::try_from(days).unwrap_or(u16::MAX);
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+const HEADERS: &[(&str, HeaderStyle)] = &[
+    ("draft-11", HeaderStyle::Draft11),
+    ("legacy", HeaderStyle::Legacy),
+    ("both", HeaderStyle::Both),
+    ("none", HeaderStyle::None),
+];
+
+/// Key sources as `KEY` and a binding's `key` name them; `None` and faults where they cannot be read.
+pub(super) fn key_sources(place: &str, value: &Value, faults: &mut Faults) -> Option<KeySources> {
+    let text = faults.keep(place, value::text(value, "key sources such as \"header:x-api-key, bearer\""))?;
+    match KeySources::parse(text) {
+        Ok(sources) => Some(sources),
+        Err(problems) => {
+            for problem in problems {
+                faults.add(place, format!("{text:?}: {problem}"));
+            }
+            None
+        }
+    }
+}

@@ -1,0 +1,78 @@
+// Many at once, from several isolates, and replies that get lost: never more than the limit, and no token paid twice.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { count, inTurn, MINUTE, parallel, refusal, start } from "./harness/index.mjs";
+
+test("five a minute: of two hundred in parallel from one address exactly five reach the origin", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_LOGIN: { route: "POST /login", per_ip: "5/min" } } });
+  const answers = await parallel(200, () => edge.post("/login", { ip: "203.0.113.7" }));
+  assert.equal(count(answers, 200), 5);
+  assert.equal(count(answers, 429), 195);
+  assert.equal(edge.origin.count, 5);
+  for (const answer of answers.filter(({ status }) => status === 429)) {
+    refusal(answer, { limit: "login/ip", scope: "ip", retry_after: 12 }, edge.at);
+  }
+});
+
+test("atm_01_two_isolates_share_one_burst", async (t) => {
+  const vars = {
+    LIMIT_IP: { route: "/ip", per_ip: "60/min burst 10" },
+    LIMIT_KEY: { route: "/key", per_key: "60/min burst 10" },
+    LIMIT_ALL: { route: "/all", global: "60/min burst 10" },
+  };
+  const edge = await start(t, { vars, isolates: 2 });
+  for (const path of ["/ip", "/key"]) {
+    edge.origin.forget();
+    await parallel(200, (index) => edge.get(path, { ip: "203.0.113.7", key: "k", isolate: index % 2 }));
+    assert.equal(edge.origin.count, 10, path);
+  }
+  edge.origin.forget();
+  await parallel(200, (index) => edge.get("/all", { ip: `203.0.113.${index}`, isolate: index % 2 }));
+  assert.ok(edge.origin.count <= 10, `${edge.origin.count} of a burst of 10`);
+  assert.ok(edge.origin.count >= 5, `${edge.origin.count} of a burst of 10: leases may float half of it, not more`);
+});
+
+test("atm_01_a_shared_limit_holds_over_a_minute_of_floods_from_two_isolates", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", global: "20/s" } }, isolates: 2 });
+  for (let tick = 0; tick < 60; tick++) {
+    await parallel(20, (index) => edge.get("/", { ip: `203.0.113.${index}`, isolate: index % 2 }));
+    await edge.advance(100);
+  }
+  assert.ok(edge.origin.count <= 20 + 20 * 6, `${edge.origin.count} in six seconds`);
+  assert.ok(edge.origin.count >= 20 * 6 * 0.8, `${edge.origin.count} in six seconds: the limit has to be usable`);
+});
+
+test("atm_02_a_refused_caller_takes_nothing_from_what_others_share", async (t) => {
+  const vars = { LIMIT_X: { route: "/x", per_ip: "1/min", global: "10/min" } };
+  const edge = await start(t, { vars });
+  const greedy = await inTurn(20, () => edge.get("/x", { ip: "203.0.113.200" }));
+  assert.equal(count(greedy, 200), 1);
+  const others = await inTurn(9, (index) => edge.get("/x", { ip: `203.0.113.${index}` }));
+  assert.equal(count(others, 200), 9);
+  refusal(await edge.get("/x", { ip: "203.0.113.99" }), { reason: "over_capacity", limit: "x/global", scope: "global" }, edge.at);
+});
+
+test("atm_04_what_a_later_limit_refuses_never_comes_back_as_more_than_the_burst", async (t) => {
+  const vars = { LIMIT_X: { route: "/x", per_ip: "10/min", global: "5/min", on_error: "closed" } };
+  const edge = await start(t, { vars });
+  const flood = () => parallel(30, (index) => edge.get("/x", { ip: `203.0.113.${index % 3}` }));
+  await edge.fail({ actor: { kind: "lost", times: 4, match: "shared" } });
+  await flood();
+  await edge.fail({ actor: { kind: "throw", flags: { overloaded: true }, times: 10, match: "ip/" } });
+  await flood();
+  await edge.fail({ actor: null });
+  await flood();
+  assert.ok(edge.origin.count <= 5, `${edge.origin.count} of 5/min`);
+  edge.origin.forget();
+  await edge.advance(MINUTE);
+  await flood();
+  assert.ok(edge.origin.count <= 5, `${edge.origin.count} of 5/min, a minute later`);
+});
+
+test("atm_05_a_lost_reply_costs_one_token_at_most_and_admits_nobody_unpaid", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_X: { route: "/x", per_ip: "5/min", on_error: "closed" } } });
+  await edge.fail({ actor: { kind: "lost", times: 1, flags: { retryable: true } } });
+  const answers = await inTurn(12, () => edge.get("/x", { ip: "203.0.113.7" }));
+  for (const answer of answers) assert.ok([200, 429, 503].includes(answer.status), `${answer.status}`);
+  assert.ok(edge.origin.count === 4 || edge.origin.count === 5, `${edge.origin.count} of 5`);
+});

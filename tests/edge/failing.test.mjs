@@ -1,0 +1,151 @@
+// When a limit cannot be checked: `on_error` decides, inside the deadline, and nobody shouts.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { count, HOUR, inTurn, NOON, parallel, problem, start, until } from "./harness/index.mjs";
+
+let edge;
+const late = [];
+before(async () => {
+  const vars = {
+    DEADLINE: null, // as it is by default
+    LIMIT_OPEN: { route: "/open", per_ip: "5/min", on_error: "open" },
+    LIMIT_CLOSED: { route: "/closed", per_ip: "5/min", on_error: "closed" },
+    LIMIT_LOCAL: { route: "/local", per_ip: "5/min", on_error: "local" },
+    LIMIT_DEFAULT: { route: "/default", per_ip: "5/min", global: "5/min" },
+    LIMIT_ALL: { route: "/all", global: "5/min" },
+  };
+  edge = await start({ after: (stop) => late.push(stop) }, { vars });
+});
+after(() => Promise.all(late.map((stop) => stop())));
+
+let tests = 0;
+async function caller() {
+  tests += 1;
+  await edge.freeze(NOON + tests * HOUR);
+  edge.origin.forget();
+  edge.logs.length = 0;
+  return { ip: `203.0.113.${tests}` };
+}
+
+const warnings = () => edge.logs.filter(({ level }) => level !== "log" && level !== "info");
+const unavailable = (answer, limit) => {
+  const { retry_after } = problem(answer, { reason: "limiter_unavailable", status: 503, limit });
+  assert.match(answer.headers["retry-after"], /^[1-9][0-9]*$/);
+  assert.equal(retry_after, Number(answer.headers["retry-after"]));
+};
+
+const faults = {
+  overloaded: { kind: "throw", flags: { overloaded: true, remote: true } },
+  disconnected: { kind: "throw", message: "Network connection lost.", flags: { retryable: true, remote: true } },
+  "broken in an unknown way": { kind: "throw", message: "internal error; reference = 0123", flags: { remote: true } },
+  "hanging for a minute": { kind: "hang", ms: 60_000 },
+  "answering a minute after it committed": { kind: "late", ms: 60_000 },
+  "losing its replies": { kind: "lost", flags: { retryable: true } },
+  "answering 500": { kind: "reply", status: 500 },
+  "answering nothing": { kind: "reply", status: 200 },
+  "answering with a page": { kind: "reply", status: 200, headers: { "content-type": "text/html", "penstock-reply": "<html>" }, body: "<html>" },
+  "answering with numbers": { kind: "reply", status: 200, headers: { "penstock-reply": "1 1 18446744073709551616 -1" }, body: "[1e400,-1]" },
+};
+
+for (const [name, actor] of Object.entries(faults)) {
+  test(`sto_01_an_actor_${name.replaceAll(" ", "_")}: on_error decides, inside the deadline`, async () => {
+    const who = await caller();
+    await edge.fail({ actor });
+    const began = performance.now();
+    const [open, closed, local, shared] = await Promise.all(
+      ["/open", "/closed", "/local", "/all"].map((path) => parallel(8, () => edge.get(path, who))),
+    );
+    const took = performance.now() - began;
+    await edge.fail({ actor: null });
+    assert.ok(took < 3_000, `${Math.round(took)} ms for a deadline of 250`);
+    assert.equal(count(open, 200), 8);
+    for (const answer of closed) unavailable(answer, "closed/ip");
+    for (const answer of shared) unavailable(answer, "all/global");
+    assert.equal(count(local, 200), 5, "no caller gets more than the limit from one isolate");
+    assert.equal(count(local, 429), 3);
+    assert.equal(edge.origin.count, 13);
+    await edge.advance(HOUR);
+    for (const path of ["/open", "/closed", "/local", "/all"]) assert.equal((await edge.get(path, who)).status, 200, `${path} after it`);
+  });
+}
+
+test("sto_01_an_overloaded_actor_is_never_asked_twice", async () => {
+  const who = await caller();
+  await edge.fail({ actor: { kind: "throw", flags: { overloaded: true, retryable: true } } });
+  for (const path of ["/open", "/closed", "/local", "/all"]) {
+    const before = (await edge.asked()).calls;
+    await edge.get(path, who);
+    assert.equal((await edge.asked()).calls - before, 1, path);
+  }
+  await edge.fail({ actor: null });
+});
+
+test("a disconnected actor is asked at most once more, and that may help", async () => {
+  const who = await caller();
+  const disconnected = { kind: "throw", message: "Network connection lost.", flags: { retryable: true } };
+  await edge.fail({ actor: disconnected });
+  const before = (await edge.asked()).calls;
+  await edge.get("/closed", who);
+  assert.ok((await edge.asked()).calls - before <= 2);
+  await edge.fail({ actor: { ...disconnected, times: 1 } });
+  assert.equal((await edge.get("/closed", who)).status, 200);
+  await edge.fail({ actor: null });
+});
+
+test("sto_04_every_actor_down_for_ten_thousand_requests", async () => {
+  const who = await caller();
+  await edge.fail({ actor: { kind: "throw", flags: { overloaded: true } } });
+  const paths = ["/open", "/closed", "/local", "/all"];
+  const statuses = Object.fromEntries(paths.map((path) => [path, { 200: 0, 429: 0, 503: 0 }]));
+  for (let wave = 0; wave < 100; wave++) {
+    await parallel(100, async (index) => {
+      const path = paths[index % 4];
+      const { status } = await edge.get(path, { ip: path === "/local" ? who.ip : `198.51.100.${index}` });
+      statuses[path][status] += 1;
+    });
+  }
+  await edge.fail({ actor: null });
+  assert.deepEqual(statuses["/open"], { 200: 2500, 429: 0, 503: 0 });
+  assert.deepEqual(statuses["/closed"], { 200: 0, 429: 0, 503: 2500 });
+  assert.deepEqual(statuses["/all"], { 200: 0, 429: 0, 503: 2500 });
+  assert.deepEqual(statuses["/local"], { 200: 5, 429: 2495, 503: 0 });
+  await until(() => warnings().length >= 4);
+  const limits = warnings().map(({ message }) => /(open|closed|local|all)\/(ip|global)/.exec(message)?.[0]);
+  assert.deepEqual([...limits].sort(), ["all/global", "closed/ip", "local/ip", "open/ip"], "one warning per limit and interval");
+});
+
+test("sto_04_the_next_interval_may_warn_again", async () => {
+  const who = await caller();
+  await edge.fail({ actor: { kind: "throw", flags: { overloaded: true } } });
+  await inTurn(3, () => edge.get("/open", who));
+  await edge.advance(HOUR);
+  await inTurn(3, () => edge.get("/open", who));
+  await edge.fail({ actor: null });
+  await until(() => warnings().length >= 2);
+  assert.equal(warnings().length, 2);
+});
+
+test("by default a caller's limits go on alone and a shared one is closed", async () => {
+  const who = await caller();
+  await edge.fail({ actor: { kind: "throw", match: "ip/" } });
+  const answers = await inTurn(7, () => edge.get("/default", who));
+  assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200, 200, 200, 429, 429]);
+  await edge.fail({ actor: { kind: "throw", match: "shared/" } });
+  unavailable(await edge.get("/default", { ip: "203.0.113.250" }), "default/global");
+  await edge.fail({ actor: null });
+});
+
+test("a late actor holds nobody up for longer than DEADLINE says", async (t) => {
+  const vars = { DEADLINE: "50ms", LIMIT_X: { route: "/*", per_ip: "5/min", on_error: "open" } };
+  const edge = await start(t, { vars });
+  await edge.get("/", { ip: "203.0.113.7" });
+  await edge.fail({ actor: { kind: "hang", ms: 60_000 } });
+  const times = [];
+  for (let time = 0; time < 5; time++) {
+    const began = performance.now();
+    assert.equal((await edge.get("/", { ip: "203.0.113.7" })).status, 200);
+    times.push(performance.now() - began);
+  }
+  times.sort((a, b) => a - b);
+  assert.ok(times[2] >= 45 && times[2] < 200, `${times.map(Math.round)} ms`);
+});

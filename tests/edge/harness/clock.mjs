@@ -1,0 +1,32 @@
+// The clock of the isolate, in the test's hands. This module is evaluated before the Worker's own code, so whatever that
+// code reads through `Date` comes from here: in the Worker, and in the Durable Objects of the same isolate.
+//
+// Timers stay real: a deadline is about how long somebody waits, not about what the calendar says.
+import { at } from "./start.mjs";
+
+const RealDate = Date;
+const realNow = RealDate.now.bind(RealDate);
+
+let frozenAt = at;
+let offset = 0;
+
+const now = () => frozenAt ?? realNow() + offset;
+
+export const clock = {
+  now,
+  /** Stands still at `ms` (Unix milliseconds). */
+  freeze(ms) {
+    frozenAt = ms;
+  },
+  /** Runs on from `ms`, at the real speed. */
+  run(ms) {
+    frozenAt = null;
+    offset = ms - realNow();
+  },
+};
+
+globalThis.Date = new Proxy(RealDate, {
+  construct: (target, args, newTarget) => Reflect.construct(target, args.length > 0 ? args : [now()], newTarget),
+  apply: () => new RealDate(now()).toString(),
+  get: (target, property) => (property === "now" ? now : Reflect.get(target, property)),
+});

@@ -1,0 +1,106 @@
+// What the runtime is given as its entry module: the built Worker as it is, with a clock to turn, faults to order, and a
+// look inside its Durable Objects. A request that carries the token is for this module; any other is the Worker's.
+import { clock } from "./clock.mjs";
+import { token } from "./start.mjs";
+import { asked, faults, names, watchEnv, wrap } from "./faults.mjs";
+import { WorkerEntrypoint } from "cloudflare:workers";
+import BuiltWorker, { BucketActor as BuiltActor } from "../../../build/index.js";
+
+const CONTROL = "edge-control";
+
+/** What happened in each object, evictions survived: fetches, alarms run, alarms set. */
+const happened = new Map();
+
+export default class Entry extends WorkerEntrypoint {
+  constructor(ctx, env) {
+    super(ctx, env);
+    this.worker = new BuiltWorker(ctx, watchEnv(env));
+  }
+
+  async fetch(request) {
+    if (request.headers.get(CONTROL) !== token) return this.worker.fetch(request);
+    return Response.json((await this.control(await request.json())) ?? null);
+  }
+
+  scheduled(event) {
+    return this.worker.scheduled(event);
+  }
+
+  async control(order) {
+    switch (order.op) {
+      case "freeze":
+        return clock.freeze(order.at);
+      case "run":
+        return clock.run(order.at);
+      case "faults":
+        return void Object.assign(faults, order.faults);
+      case "asked":
+        return asked;
+      case "objects":
+        return Object.fromEntries(names);
+      case "object": {
+        const id = this.env.BUCKETS.idFromString(order.id);
+        const init = { method: "POST", headers: { [CONTROL]: token }, body: JSON.stringify(order.order) };
+        return (await this.env.BUCKETS.get(id).fetch("http://object/", init)).json();
+      }
+      case "scheduled":
+        return await this.scheduled({ cron: order.cron, scheduledTime: order.at, noRetry() {} });
+      default:
+        throw new Error(`no such order: ${order.op}`);
+    }
+  }
+}
+
+export class BucketActor {
+  constructor(ctx, env) {
+    this.ctx = ctx;
+    const id = ctx.id.toString();
+    if (!happened.has(id)) happened.set(id, { fetches: 0, alarms: 0, alarmsSet: 0 });
+    this.counts = happened.get(id);
+    const storage = wrap(ctx.storage, {
+      setAlarm: (...args) => {
+        this.counts.alarmsSet += 1;
+        return ctx.storage.setAlarm(...args);
+      },
+    });
+    this.actor = new BuiltActor(wrap(ctx, { storage }), watchEnv(env));
+  }
+
+  async fetch(request) {
+    if (request.headers.get(CONTROL) === token) {
+      return Response.json((await this.control(await request.json())) ?? null);
+    }
+    this.counts.fetches += 1;
+    return this.actor.fetch(request);
+  }
+
+  alarm(info) {
+    this.counts.alarms += 1;
+    return this.actor.alarm(info);
+  }
+
+  async control(order) {
+    switch (order.op) {
+      case "look":
+        return { ...this.counts, alarmAt: await this.ctx.storage.getAlarm(), tables: this.dump() };
+      case "alarm":
+        return void (await this.alarm({ isRetry: false, retryCount: 0 }));
+      case "crash":
+        return this.ctx.abort("crashed to order");
+      default:
+        throw new Error(`no such order: ${order.op}`);
+    }
+  }
+
+  dump() {
+    const sql = this.ctx.storage.sql;
+    const tables = [...sql.exec("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\'")];
+    return Object.fromEntries(tables.map(({ name }) => [name, [...sql.exec(`SELECT * FROM "${name}"`)].map(printable)]));
+  }
+}
+
+/** A row with its blobs as hexadecimal text. */
+function printable(row) {
+  const hex = (value) => [...new Uint8Array(value)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value instanceof ArrayBuffer ? hex(value) : value]));
+}

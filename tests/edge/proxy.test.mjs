@@ -1,0 +1,217 @@
+// What goes on to the origin and comes back: everything, as it was.
+import assert from "node:assert/strict";
+import { createServer } from "node:net";
+import { after, before, test } from "node:test";
+import { BROTLI, count, GZIP, HOST, inTurn, problem, rateHeaders, rawRequest, refusal, sendRaw, start, TEXT } from "./harness/index.mjs";
+
+const ip = "203.0.113.7";
+let edge;
+const late = [];
+before(async () => {
+  const vars = { LIMIT_BASE: { per_ip: "100000/min" }, LIMIT_SPENT: { route: "/spent", per_ip: "1/h" } };
+  edge = await start({ after: (stop) => late.push(stop) }, { vars });
+  assert.equal((await edge.get("/spent", { ip })).status, 200);
+});
+after(() => Promise.all(late.map((stop) => stop())));
+
+const escaped = encodeURIComponent;
+
+for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND"]) {
+  test(`a ${method} arrives as one`, async () => {
+    assert.equal((await edge.send({ ip, method, path: "/m" })).status, 200);
+    assert.equal(edge.origin.last.method, method);
+  });
+}
+
+test("paths and queries arrive byte for byte", async () => {
+  for (const path of [
+    "/a%2Fb/%e4%F6/~x;v=1/,!$&'()*+=:@",
+    "//double//slashes//",
+    "/?",
+    "/q?a=1&a=2&b&&c=%20+%2B&d=a%26b=c",
+    "/q?redirect=https://example.com/a?b=c",
+    "/q?x=[1]&y=(2)",
+    "/q?x={1}|2^3`4",
+    "/trailing/?",
+    "/%zz/%/%00/%0d%0a",
+  ]) {
+    const { status } = await sendRaw(edge.url(), rawRequest({ target: path, headers: [["CF-Connecting-IP", ip]] }));
+    assert.equal(status, 200, path);
+    assert.equal(edge.origin.last.url, path);
+  }
+});
+
+test("headers arrive as sent, and none is added that the origin could mistake for the client's", async () => {
+  const headers = [
+    ["accept", "text/html, */*;q=0.1"],
+    ["accept-encoding", "br;q=0.9, gzip"],
+    ["authorization", "Bearer abc"],
+    ["cookie", "a=b; c=d"],
+    ["if-none-match", '"x"'],
+    ["origin", "https://app.example"],
+    ["referer", "https://app.example/page"],
+    ["user-agent", "agent/1.0"],
+    ["x-custom", "one"],
+    ["x-forwarded-for", "198.51.100.1"],
+    ["x-high", "caf\u00e9"],
+  ];
+  assert.equal((await edge.get("/headers", { ip, headers })).status, 200);
+  const { lines } = edge.origin.last;
+  for (const [name, value] of headers) {
+    const got = lines.filter(([other]) => other === name).map(([, text]) => text);
+    const wanted = name === "x-high" ? [value, Buffer.from(value).toString("latin1")] : [value];
+    assert.ok(got.length === 1 && wanted.includes(got[0]), `${name}: ${JSON.stringify(got)}`);
+  }
+});
+
+test("a penstock header of the client's own changes nothing and a refusal's is not believed", async () => {
+  const headers = [["ratelimit", '"x";r=1'], ["retry-after", "5"], ["penstock-trace", "actors=0"]];
+  const answer = await edge.get("/headers", { ip, headers });
+  assert.equal(answer.status, 200);
+  assert.equal(answer.headers["penstock-trace"], undefined);
+});
+
+test("prx_03_redirects_are_the_client's_to_follow", async () => {
+  for (const [method, status] of [["GET", 302], ["POST", 307], ["GET", 301], ["POST", 303], ["PUT", 308]]) {
+    edge.origin.forget();
+    const path = `/r?as=status&status=${status}&h=Location:${escaped("https://elsewhere.example/x?y=1")}`;
+    const answer = await edge.send({ ip, method, path, ...(method !== "GET" && { body: "form" }) });
+    assert.equal(answer.status, status);
+    assert.equal(answer.headers.location, "https://elsewhere.example/x?y=1");
+    assert.equal(edge.origin.count, 1);
+  }
+});
+
+test("cookies stay on lines of their own", async () => {
+  const cookies = ["a=1; Path=/", "b=2; Expires=Wed, 15 Jan 2031 12:00:00 GMT", "c=3; HttpOnly"];
+  const answer = await edge.get(`/c?as=status&status=200&${cookies.map((line) => `h=${escaped(`Set-Cookie:${line}`)}`).join("&")}`, { ip });
+  assert.deepEqual(answer.lines.filter(([name]) => name === "set-cookie").map(([, value]) => value), cookies);
+});
+
+test("compressed bodies come back as they are", async () => {
+  for (const [as, bytes, encoding] of [["gzip", GZIP, "gzip"], ["br", BROTLI, "br"]]) {
+    const answer = await edge.get(`/z?as=${as}`, { ip, headers: [["accept-encoding", "gzip, br"]] });
+    assert.equal(answer.headers["content-encoding"], encoding);
+    assert.ok(answer.body.equals(bytes), `${as}: ${answer.body.length} bytes of ${bytes.length}`);
+  }
+});
+
+test("a range is answered with the part", async () => {
+  const answer = await edge.get("/f?as=range", { ip, headers: [["range", "bytes=10-19"]] });
+  assert.equal(answer.status, 206);
+  assert.equal(answer.headers["content-range"], `bytes 10-19/${TEXT.length}`);
+  assert.equal(answer.text, TEXT.slice(10, 20));
+});
+
+test("prx_05_answers_without_a_body_have_none", async () => {
+  for (const status of [204, 304]) {
+    const answer = await edge.get(`/n?as=status&status=${status}&h=${escaped('ETag:"v1"')}`, { ip });
+    assert.equal(answer.status, status);
+    assert.equal(answer.headers.etag, '"v1"');
+    assert.equal(answer.body.length, 0);
+  }
+  for (const length of ["0", "1234"]) {
+    const answer = await edge.send({ ip, method: "HEAD", path: `/n?as=status&status=200&h=Content-Length:${length}` });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.body.length, 0);
+  }
+  const zero = await edge.send({ ip, method: "HEAD", path: "/n", headers: [["content-length", "0"]] });
+  assert.equal(zero.status, 200);
+});
+
+test("prx_05_a_refused_head_has_a_head_only", async () => {
+  const answer = await edge.send({ ip, method: "HEAD", path: "/spent" });
+  assert.equal(answer.status, 429);
+  assert.match(answer.headers["retry-after"], /^[1-9][0-9]*$/);
+  assert.equal(answer.body.length, 0);
+});
+
+test("hdr_06_the_origin's_own_429_is_the_origin's", async () => {
+  const path = "/own?as=status&status=429&body=slow+down&h=Retry-After:30&h=Content-Type:text/plain&h=Cache-Control:max-age=5";
+  const answer = await edge.get(path, { ip });
+  assert.equal(answer.status, 429);
+  assert.equal(answer.text, "slow down");
+  assert.equal(answer.headers["retry-after"], "30");
+  assert.equal(answer.headers["content-type"], "text/plain");
+  assert.equal(answer.headers["cache-control"], "max-age=5");
+  assert.equal(rateHeaders(answer).limits[0].name, "base/ip", "and says what is left here");
+});
+
+test("any status passes through", async () => {
+  for (const status of [201, 400, 401, 404, 418, 500, 502, 503]) {
+    const answer = await edge.get(`/s?as=status&status=${status}&body=b`, { ip });
+    assert.equal(answer.status, status);
+    assert.equal(answer.text, "b");
+  }
+});
+
+test("an ORIGIN with a path puts it in front", async (t) => {
+  for (const slash of ["", "/"]) {
+    const edge = await start(t, { origin: (url) => `${url}/v2/base${slash}` });
+    assert.equal((await edge.get("/a/b?c=d", { ip })).status, 200);
+    assert.equal(edge.origin.last.url, "/v2/base/a/b?c=d");
+    await edge.get("/", { ip });
+    assert.equal(edge.origin.last.url, "/v2/base/");
+    await edge.get("/../../etc", { ip });
+    assert.equal(edge.origin.last.url, "/v2/base/etc", "no way out of the prefix");
+  }
+});
+
+test("without ORIGIN a request goes on to where it was going", async (t) => {
+  const edge = await start(t, { outbound: true, origin: () => null, vars: { LIMIT_X: { route: "/x", per_ip: "2/min" } } });
+  const answers = await inTurn(3, () => edge.get("/x?y=%2F", { ip }));
+  assert.deepEqual(answers.map(({ status }) => status), [200, 200, 429]);
+  assert.equal(edge.origin.count, 2);
+  assert.equal(edge.origin.last.url, "/x?y=%2F");
+  assert.equal(edge.origin.last.headers.host, HOST);
+  const body = "x".repeat(100_000);
+  assert.equal((await edge.post("/other?as=echo", { ip, body })).text, body);
+});
+
+test("an origin that is not there is a 502 that says so", async (t) => {
+  const edge = await start(t, { origin: () => "http://127.0.0.1:9" });
+  problem(await edge.get("/", { ip }), { reason: "origin_unreachable", status: 502 });
+});
+
+test("an origin that hangs up is a 502 that says so", async () => {
+  problem(await edge.get("/?as=reset", { ip }), { reason: "origin_unreachable", status: 502 });
+});
+
+test("cf_03_an_ORIGIN_that_is_this_worker_ends_after_one_hop", async (t) => {
+  const port = await freePort();
+  const vars = { LIMIT_BASE: { per_ip: "1000/min" } };
+  const edge = await start(t, { port, origin: () => `http://127.0.0.1:${port}`, vars });
+  for (const host of [HOST, `127.0.0.1:${port}`]) {
+    const before = (await edge.asked()).calls;
+    const answer = await edge.get("/", { ip, host });
+    problem(answer);
+    assert.ok(answer.status >= 500, `${answer.status}`);
+    assert.ok((await edge.asked()).calls - before <= 2, "one hop");
+  }
+});
+
+test("cf_03_a_chain_of_two_penstocks_is_no_loop", async (t) => {
+  const vars = { LIMIT_BASE: { per_ip: "1000/min" } };
+  const inner = await start(t, { vars });
+  const outer = await start(t, { vars, origin: () => inner.url().origin });
+  const answer = await outer.get("/through", { ip });
+  if (answer.status === 200) assert.equal(inner.origin.count, 1);
+  else problem(answer);
+});
+
+test("refusals reach nobody behind", async () => {
+  edge.origin.forget();
+  const answers = await inTurn(20, () => edge.get("/spent", { ip }));
+  assert.equal(count(answers, 429), 20);
+  for (const answer of answers) refusal(answer, { limit: "spent/ip" }, edge.at);
+  assert.equal(edge.origin.count, 0);
+});
+
+/** A port of this machine that nobody listens on. */
+async function freePort() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,154 @@
+// Daily quotas: exact under races, charged for what passed, and reset at local midnight.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { count, DAY, HOUR, inTurn, parallel, problem, refusal, SECOND, start } from "./harness/index.mjs";
+
+const used = async (edge) => (await edge.d1("SELECT coalesce(sum(used), 0) AS used FROM quota"))[0].used;
+const api = (fields) => ({ LIMIT_API: { route: "/v1/*", ...fields } });
+
+test("qta_01_a_hundred_a_day_and_three_hundred_in_parallel_pass_a_hundred", async (t) => {
+  const edge = await start(t, { vars: api({ per_key: "100/day" }), isolates: 2 });
+  const answers = await parallel(300, (index) => edge.get("/v1/x", { ip: "203.0.113.7", key: "k", isolate: index % 2 }));
+  assert.equal(count(answers, 200), 100);
+  assert.equal(count(answers, 429), 200);
+  assert.equal(edge.origin.count, 100);
+  assert.equal(await used(edge), 100);
+  for (const answer of answers.filter(({ status }) => status === 429)) {
+    refusal(answer, { reason: "quota_exhausted", limit: "api/key", scope: "key", retry_after: 12 * 3600 }, edge.at);
+  }
+});
+
+test("qta_02_the_hundred_and_first_is_refused_and_so_are_those_after_it", async (t) => {
+  const edge = await start(t, { vars: api({ per_key: "100/day" }) });
+  const answers = await inTurn(105, () => edge.get("/v1/x", { key: "k" }));
+  assert.deepEqual(answers.slice(98).map(({ status }) => status), [200, 200, 429, 429, 429, 429, 429]);
+  assert.equal(await used(edge), 100);
+});
+
+test("qta_02_two_first_requests_of_a_day_at_once_both_count", async (t) => {
+  const edge = await start(t, { vars: api({ per_key: "3/day", per_ip: "2/day" }), isolates: 2 });
+  const first = await parallel(2, (isolate) => edge.get("/v1/x", { ip: "203.0.113.7", key: "k", isolate }));
+  assert.equal(count(first, 200), 2);
+  const third = await edge.get("/v1/x", { ip: "203.0.113.7", key: "k" });
+  refusal(third, { reason: "quota_exhausted", limit: "api/ip" }, edge.at);
+});
+
+test("a quota that everyone shares is a quota all the same", async (t) => {
+  const edge = await start(t, { vars: api({ global: "10/day" }) });
+  const answers = await inTurn(12, (index) => edge.get("/v1/x", { ip: `203.0.113.${index}` }));
+  assert.equal(count(answers, 200), 10);
+  refusal(answers[11], { reason: "quota_exhausted", limit: "api/global", scope: "global" }, edge.at);
+  assert.equal(await used(edge), 10);
+});
+
+test("qta_06_what_a_rate_refuses_is_not_charged_to_the_quota", async (t) => {
+  const edge = await start(t, { vars: api({ per_key: ["1/min", "100/day"] }) });
+  const answers = await inTurn(51, () => edge.get("/v1/x", { key: "k" }));
+  assert.equal(count(answers, 429), 50);
+  for (const answer of answers.slice(1)) refusal(answer, { reason: "rate_limited", limit: "api/key" }, edge.at);
+  assert.equal(await used(edge), 1);
+});
+
+test("a cost is charged to the quota whole", async (t) => {
+  const edge = await start(t, { vars: api({ per_key: "10/day", cost: 4 }) });
+  const answers = await inTurn(4, () => edge.get("/v1/x", { key: "k" }));
+  assert.deepEqual(answers.map(({ status }) => status), [200, 200, 429, 429]);
+});
+
+test("keys have quotas of their own, and D1 knows them by digest", async (t) => {
+  const edge = await start(t, { vars: api({ per_key: "2/day" }) });
+  for (const key of ["a", "b", "c"]) {
+    assert.equal(count(await inTurn(3, () => edge.get("/v1/x", { key })), 200), 2, key);
+  }
+  const rows = await edge.d1("SELECT day, name, subject, used FROM quota");
+  assert.equal(rows.length, 3);
+  for (const row of rows) {
+    assert.equal(row.day, "2031-01-15");
+    assert.equal(row.name, "api/key");
+    assert.match(row.subject, /^[0-9a-f]{32}$/);
+    assert.equal(row.used, 2);
+  }
+});
+
+const midnights = [
+  { zone: "", now: "2031-01-15T23:59:50Z", wait: 10, reset: "2031-01-16T00:00:00Z", days: ["2031-01-15", "2031-01-16"] },
+  { zone: " Asia/Shanghai", now: "2031-01-15T15:59:50Z", wait: 10, reset: "2031-01-16T00:00:00+08:00", days: ["2031-01-15", "2031-01-16"] },
+  { zone: " +05:30", now: "2031-01-15T18:00:00Z", wait: 1800, reset: "2031-01-16T00:00:00+05:30", days: ["2031-01-15", "2031-01-16"] },
+  // A day of 23 hours and one of 25.
+  { zone: " Europe/Berlin", now: "2031-03-29T23:30:00Z", wait: 22.5 * 3600, reset: "2031-03-31T00:00:00+02:00", days: ["2031-03-30", "2031-03-31"] },
+  { zone: " America/New_York", now: "2031-11-02T04:30:00Z", wait: 24.5 * 3600, reset: "2031-11-03T00:00:00-05:00", days: ["2031-11-02", "2031-11-03"] },
+];
+
+for (const { zone, now, wait, reset, days } of midnights) {
+  test(`a quota opens again at midnight in${zone || " UTC"}, ${wait} s from ${now}`, async (t) => {
+    const edge = await start(t, { vars: api({ per_key: `3/day${zone}` }), at: Date.parse(now) });
+    const get = () => edge.get("/v1/x", { key: "k" });
+    assert.equal(count(await inTurn(4, get), 200), 3);
+    refusal(await get(), { reason: "quota_exhausted", retry_after: wait, retry_at: reset }, edge.at);
+    await edge.advance(wait * SECOND - SECOND);
+    refusal(await get(), { reason: "quota_exhausted", retry_after: 1, retry_at: reset }, edge.at);
+    await edge.advance(SECOND);
+    assert.equal(count(await inTurn(4, get), 200), 3);
+    const rows = await edge.d1("SELECT day FROM quota ORDER BY day");
+    assert.deepEqual(rows.map(({ day }) => day), days);
+  });
+}
+
+test("what was prepaid for a day is worth nothing on the next", async (t) => {
+  const edge = await start(t, { vars: api({ per_key: "100/day" }), at: Date.parse("2031-01-15T23:59:59Z") });
+  await inTurn(30, () => edge.get("/v1/x", { key: "k" }));
+  await edge.advance(SECOND);
+  const answers = await inTurn(110, () => edge.get("/v1/x", { key: "k" }));
+  assert.equal(count(answers, 200), 100);
+});
+
+test("qta_05_whatever_d1_does_the_rates_hold_and_on_error_decides", async (t) => {
+  const limits = { per_key: ["5/min", "100/day"] };
+  const vars = {
+    DEADLINE: null, // as it is by default
+    LIMIT_OPEN: { route: "/open", on_error: "open", ...limits },
+    LIMIT_CLOSED: { route: "/closed", on_error: "closed", ...limits },
+    LIMIT_LOCAL: { route: "/local", on_error: "local", ...limits },
+  };
+  const edge = await start(t, { vars });
+  const faults = [
+    { kind: "throw", message: "D1_ERROR: D1 DB is overloaded. Requests queued for too long." },
+    { kind: "throw", message: "D1_ERROR: Network connection lost." },
+    { kind: "throw", message: "D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset." },
+    { kind: "lost" },
+    { kind: "hang", ms: 60_000 },
+    { kind: "nonsense", value: { success: true, results: [{ used: "many" }], meta: {} } },
+    { kind: "nonsense", value: null },
+  ];
+  for (const [index, d1] of faults.entries()) {
+    await edge.advance(HOUR);
+    await edge.fail({ d1 });
+    const key = `key-${index}`;
+    for (const path of ["/open", "/local"]) {
+      const began = performance.now();
+      const answers = await parallel(8, () => edge.get(path, { key }));
+      const what = `${path} while D1 has ${JSON.stringify(d1)}`;
+      assert.equal(count(answers, 200), 5, what);
+      for (const answer of answers.filter(({ status }) => status !== 200)) refusal(answer, { reason: "rate_limited" }, edge.at);
+      assert.ok(performance.now() - began < 2_000, `${what}: deadline kept`);
+    }
+    const began = performance.now();
+    const closed = await edge.get("/closed", { key });
+    assert.ok(performance.now() - began < 2_000, "deadline kept");
+    problem(closed, { reason: "limiter_unavailable" });
+  }
+  edge.origin.forget();
+  await edge.advance(DAY);
+  await edge.fail({ d1: null });
+  for (const path of ["/open", "/closed", "/local"]) assert.equal((await edge.get(path, { key: "after" })).status, 200, path);
+});
+
+test("qta_05_a_lost_reply_of_d1_costs_quota_and_gives_none", async (t) => {
+  const edge = await start(t, { vars: api({ per_key: "10/day", on_error: "closed" }) });
+  await edge.fail({ d1: { kind: "lost", times: 2 } });
+  const answers = await inTurn(20, () => edge.get("/v1/x", { key: "k" }));
+  const passed = count(answers, 200);
+  assert.ok(passed <= 10, `${passed} of 10`);
+  assert.ok(passed >= 5, `${passed} of 10: two lost replies must not cost the day`);
+  assert.ok((await used(edge)) <= 10);
+});

@@ -1,0 +1,8 @@
+//! The actor's protocol on the host.
+
+mod counter;
+mod faults;
+mod quota;
+mod steady;
+mod table;
+mod wire;

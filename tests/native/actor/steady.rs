@@ -1,0 +1,37 @@
+//! Wall clocks that step.
+
+use penstock::limit::steady::Steady;
+use penstock::limit::time::Time;
+use proptest::prelude::*;
+
+fn check(readings: &[u64], expected: &[u64]) {
+    let mut clock = Steady::default();
+    let times: Vec<u64> = readings.iter().map(|secs| clock.read(Time::from_millis(secs * 1_000)).as_secs()).collect();
+    assert_eq!(times, expected, "{readings:?}");
+}
+
+#[test]
+fn time_goes_on_from_where_it_was() {
+    check(&[100, 101, 105], &[100, 101, 105]);
+    // Back by an hour for good: the minutes still pass.
+    check(&[10_000, 6_400, 6_460, 6_500], &[10_000, 10_000, 10_060, 10_100]);
+    // Back and forth again: what comes back is not time that has passed.
+    check(&[100, 40, 112, 113], &[100, 100, 112, 113]);
+    check(&[100, 40, 50, 112], &[100, 100, 110, 112]);
+    // Forward and back: the hour ahead was counted once, and is not counted again.
+    check(&[100, 3_700, 100, 160, 3_761], &[100, 3_700, 3_700, 3_760, 3_761]);
+}
+
+proptest! {
+    #[test]
+    fn it_never_steps_back_and_is_never_behind_the_wall(readings in prop::collection::vec(0..1_000_u64, 1..50)) {
+        let mut clock = Steady::default();
+        let mut last = Time::default();
+        for secs in readings {
+            let wall = Time::from_millis(secs);
+            let now = clock.read(wall);
+            prop_assert!(now >= last && now >= wall);
+            last = now;
+        }
+    }
+}

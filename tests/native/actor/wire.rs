@@ -1,0 +1,64 @@
+//! The form of questions and answers. Old and new code talk to each other during a deploy, so these texts may gain
+//! fields, and may not change.
+
+use crate::support::{ask, quota, rate};
+use penstock::actor::wire::{read_ask, read_reply, write_ask, write_reply};
+use penstock::gate::ports::{Demand, Outcome, Reply, Weight};
+use penstock::limit::time::Span;
+use proptest::prelude::*;
+
+const ASK: &str = concat!(
+    r#"{"v":1,"intent":"take","subject":"07070707070707070707070707070707","#,
+    r#""demands":[{"limit":"login/ip","cost":1,"rate":{"interval":12000000000,"burst":5}},"#,
+    r#"{"limit":"api/key","cost":1,"shadow":true,"quota":{"count":100,"zone":"Asia/Shanghai"}}],"#,
+    r#""durable_after":10000000000,"patience":200000000}"#,
+);
+
+const REPLY: &str = concat!(
+    r#"{"v":1,"outcomes":[{"met":{"left":4,"more":12000000000}},{"refused":{"left":0,"wait":5}},"#,
+    r#"{"refused":{"left":0,"wait":5,"until":1795996800}},{"full":{"wait":1000000000}},"unknown"],"d1":1,"rows":2}"#,
+);
+
+#[test]
+fn the_question_format_is_unchanged() {
+    let shadow = Demand { weight: Weight::Shadow, ..quota("api/key", 100, "Asia/Shanghai") };
+    let ask = ask(7, vec![rate("login/ip", Span::from_secs(12), 5), shadow]);
+    assert_eq!(write_ask(&ask), ASK);
+    assert_eq!(read_ask(ASK), Ok(ask));
+}
+
+#[test]
+fn the_answer_format_is_unchanged() {
+    let refused = |until| Outcome::Refused { left: 0, wait: Span::from_nanos(5), until };
+    let outcomes = vec![
+        Outcome::Met { left: 4, more: Span::from_secs(12) },
+        refused(None),
+        refused(Some(1_795_996_800)),
+        Outcome::Full { wait: Span::from_secs(1) },
+        Outcome::Unknown,
+    ];
+    let reply = Reply { outcomes, d1: 1, rows: 2 };
+    assert_eq!(write_reply(&reply), REPLY);
+    assert_eq!(read_reply(REPLY, 5), Ok(reply));
+}
+
+#[test]
+fn what_an_older_reader_would_misunderstand_is_refused() {
+    let newer = |text: &str| text.replacen(r#""v":1"#, r#""v":2"#, 1);
+    assert_eq!(read_ask(&newer(ASK)), Err("version 2, expected 1".into()));
+    assert_eq!(read_reply(&newer(REPLY), 5), Err("version 2, expected 1".into()));
+    assert_eq!(read_reply(REPLY, 4), Err("5 outcomes for 4 demands".into()));
+    for (good, bad) in [(r#""burst":5"#, r#""burst":0"#), ("Asia/Shanghai", "Asia/Nowhere"), ("0707", "zzzz")] {
+        assert!(read_ask(&ASK.replacen(good, bad, 1)).is_err(), "{bad}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn nothing_that_arrives_panics(text in ".{0,200}", cut in 0..ASK.len(), byte in "[ -~]") {
+        for text in [text, format!("{}{byte}{}", &ASK[..cut], &ASK[cut..]), ASK[..cut].to_string()] {
+            let _ = read_ask(&text);
+            let _ = read_reply(&text, 1);
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! The gate over actors in memory: who is charged, who is refused, and what happens when nobody answers.
+
+mod failing;
+mod fairness;
+mod plan;
+mod support;

@@ -1,0 +1,64 @@
+//! Which limits a request meets.
+
+use super::support::Deployment;
+use penstock::gate::plan::Plan;
+use penstock::identity::Subject;
+
+const VARS: &str = r#"{
+    "KEY": "bearer",
+    "LIMIT_BASE": {"per_ip": "100/min", "per_key": "100/min", "global": ["1000/day", "50/s"]},
+    "LIMIT_API": {"route": "/api/*", "global": "10/s", "per_key": "5/s", "per_ip": ["5/s", "50/min"]},
+    "LIMIT_OWN": {"route": "/own", "key": "header:x-own", "per_key": "5/s"},
+    "LIMIT_OFF": {"route": "/off", "per_ip": "1/min", "mode": "off"},
+    "LIMIT_HEALTH": {"route": "/healthz", "exempt": true}
+}"#;
+
+fn names(path: &str, keyed: bool) -> Vec<Vec<String>> {
+    let deployment = Deployment::new(VARS);
+    let route = deployment.policy.route("GET", "example.com", path);
+    let plan = Plan::new(&deployment.policy, route, Subject::from_bytes([1; 16]), |sources| {
+        let number = if sources.to_string() == "bearer" { 2 } else { 3 };
+        keyed.then(|| Subject::from_bytes([number; 16]))
+    });
+    let stops = plan.caller.iter().chain(&plan.shared);
+    stops.map(|stop| stop.limits.iter().map(|met| met.limit.name.clone()).collect()).collect()
+}
+
+#[test]
+fn one_stop_for_an_address_one_per_key_and_one_per_shared_limit_narrow_before_wide_quotas_last() {
+    assert_eq!(
+        names("/api/x", true),
+        [
+            vec!["base/ip", "api/ip", "api/ip-2"],
+            vec!["base/key", "api/key"],
+            vec!["api/global"],
+            vec!["base/global-2"],
+            vec!["base/global"],
+        ]
+    );
+}
+
+#[test]
+fn without_a_key_its_limits_are_not_met_and_all_others_are() {
+    assert_eq!(
+        names("/api/x", false),
+        [vec!["base/ip", "api/ip", "api/ip-2"], vec!["api/global"], vec!["base/global-2"], vec!["base/global"]]
+    );
+}
+
+#[test]
+fn a_binding_with_keys_of_its_own_has_a_stop_of_its_own() {
+    assert_eq!(names("/own", true)[1..3], [vec!["base/key"], vec!["own/key"]]);
+}
+
+#[test]
+fn an_unmatched_request_and_one_whose_binding_is_off_meet_base() {
+    assert_eq!(names("/elsewhere", false), names("/off", false));
+    assert_eq!(names("/off", false)[0], ["base/ip"]);
+}
+
+#[test]
+fn ops_01_an_exempt_route_meets_nothing_and_its_neighbours_do() {
+    assert_eq!(names("/healthz", true), Vec::<Vec<String>>::new());
+    assert_eq!(names("/healthzz", false)[0], ["base/ip"]);
+}

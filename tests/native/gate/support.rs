@@ -1,0 +1,89 @@
+//! Every actor of a deployment in memory, and a request to send past them.
+
+use crate::support::{EVENING, World, run};
+use core::cell::{Cell, RefCell};
+use penstock::gate::decide::Gate;
+use penstock::gate::local::Local;
+use penstock::gate::plan::{Patience, Plan};
+use penstock::gate::ports::{Actors, Ask, Reply, Seat, Trouble};
+use penstock::gate::verdict::Decision;
+use penstock::identity::Subject;
+use penstock::limit::time::{Span, Time};
+use penstock::policy::Policy;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+thread_local! {
+    static NOW: Cell<Time> = const { Cell::new(EVENING) };
+}
+
+fn now() -> Time {
+    NOW.get()
+}
+
+/// A deployment: its actors by name, and a trouble that they may all be in.
+pub struct Deployment {
+    pub policy: Policy,
+    pub actors: RefCell<BTreeMap<String, Rc<World>>>,
+    pub trouble: RefCell<Option<Trouble>>,
+    pub calls: Cell<u32>,
+    local: RefCell<Local>,
+}
+
+impl Actors for Deployment {
+    async fn ask(&self, seat: Seat<'_>, ask: &Ask) -> Result<Reply, Trouble> {
+        self.calls.set(self.calls.get() + 1);
+        if let Some(trouble) = self.trouble.borrow().clone() {
+            return Err(trouble);
+        }
+        let world = Rc::clone(self.actors.borrow_mut().entry(format!("{seat:?}")).or_default());
+        world.now.set(now());
+        world.answer(ask).await.map_err(Trouble::Failed)
+    }
+}
+
+impl Deployment {
+    /// With these vars, as JSON.
+    pub fn new(vars: &str) -> Deployment {
+        NOW.set(EVENING);
+        let vars: BTreeMap<String, serde_json::Value> = serde_json::from_str(vars).unwrap();
+        Deployment {
+            policy: Policy::read(&vars).unwrap(),
+            actors: RefCell::default(),
+            trouble: RefCell::default(),
+            calls: Cell::default(),
+            local: RefCell::default(),
+        }
+    }
+
+    /// A GET of `path` from the address number `ip`, with the key number `key`.
+    pub fn request(&self, path: &str, ip: u8, key: Option<u8>) -> Decision<'_> {
+        let route = self.policy.route("GET", "example.com", path);
+        let plan =
+            Plan::new(&self.policy, route, Subject::from_bytes([ip; 16]), |_| Some(Subject::from_bytes([key?; 16])));
+        let patience = Patience { durable_after: Span::from_secs(10), deadline: Span::from_millis(250) };
+        let gate = Gate { actors: self, local: &self.local, patience, wall: now };
+        run(gate.decide(&plan))
+    }
+
+    /// Whether such a request passes.
+    pub fn passes(&self, path: &str, ip: u8, key: Option<u8>) -> bool {
+        self.request(path, ip, key).refusal.is_none()
+    }
+
+    /// How many of `count` such requests pass.
+    pub fn passing(&self, count: usize, path: &str, ip: u8, key: Option<u8>) -> usize {
+        (0..count).filter(|_| self.passes(path, ip, key)).count()
+    }
+
+    pub fn forward(&self, span: Span) {
+        NOW.set(now().plus(span));
+    }
+
+    /// What is counted in the ledger of the actor at `seat`.
+    pub fn used(&self, limit: &str) -> u64 {
+        let actors = self.actors.borrow();
+        let ledgers = actors.values().map(|world| world.ledger.used.borrow());
+        ledgers.map(|used| used.iter().filter(|((_, name), _)| name == limit).map(|(_, used)| used).sum::<u64>()).sum()
+    }
+}

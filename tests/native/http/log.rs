@@ -1,0 +1,65 @@
+//! Log lines.
+
+use penstock::gate::plan::{Met, Plan};
+use penstock::gate::ports::Trouble;
+use penstock::gate::verdict::{Reason, Refusal, Unchecked};
+use penstock::identity::Subject;
+use penstock::limit::time::{Span, Time};
+use penstock::log::{Effect, Warned, refusal_line};
+use penstock::policy::Policy;
+use std::collections::BTreeMap;
+
+fn with_limit(check: impl FnOnce(Met<'_>)) {
+    let vars = BTreeMap::from([("LIMIT_BASE".to_string(), serde_json::json!({"per_ip": "5/min"}))]);
+    let policy = Policy::read(&vars).unwrap();
+    let plan = Plan::new(&policy, None, Subject::from_bytes([1; 16]), |_| None);
+    check(plan.limits().next().unwrap());
+}
+
+fn refusal(met: Met<'_>) -> Refusal<'_> {
+    Refusal {
+        met,
+        reason: Reason::RateLimited,
+        wait: Span::from_millis(11_500),
+        until: None,
+        left: 0,
+        subject: Some(Subject::from_bytes([0xab; 16])),
+    }
+}
+
+#[test]
+fn a_refusal_is_one_json_line() {
+    with_limit(|met| {
+        assert_eq!(
+            refusal_line(&refusal(met), Effect::Refused, Some("8f2a-LAX")),
+            concat!(
+                r#"{"event":"refused","limit":"base/ip","scope":"ip","reason":"rate_limited","binding":"base","wait":12,"#,
+                r#""caller":"abababababababababababababababab","ray":"8f2a-LAX"}"#,
+            )
+        );
+    });
+}
+
+#[test]
+fn what_a_caller_puts_into_a_line_is_escaped_and_cut() {
+    with_limit(|met| {
+        let ray = "\n\"\u{1b}[31m".repeat(10_000);
+        let line = refusal_line(&refusal(met), Effect::Shadow, Some(&ray));
+        assert!(line.len() < 1_500 && !line.contains(['\n', '\u{1b}']), "{line}");
+        let value: serde_json::Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(value["shadow"], true);
+    });
+}
+
+#[test]
+fn sto_04_one_warning_per_limit_and_interval() {
+    with_limit(|met| {
+        let mut warned = Warned::default();
+        let unchecked = Unchecked { met, trouble: Some(Trouble::Overloaded) };
+        let at = |secs| Time::from_millis(1_000_000).plus(Span::from_secs(secs));
+        let line = warned.unchecked(&unchecked, at(0)).unwrap();
+        assert!(line.contains(r#""place":"base/ip""#) && line.contains("overloaded"), "{line}");
+        assert!((0..10_000).all(|_| warned.unchecked(&unchecked, at(9)).is_none()));
+        assert!(warned.unchecked(&unchecked, at(10)).is_some());
+    });
+}

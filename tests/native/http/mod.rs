@@ -1,0 +1,5 @@
+//! What a caller reads.
+
+mod log;
+mod problem;
+mod target;

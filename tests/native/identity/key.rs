@@ -1,0 +1,146 @@
+use penstock::identity::{Digester, KeySources, Subject};
+use proptest::prelude::*;
+
+use super::Request;
+
+fn read(sources: &str, request: &Request<'_>) -> Option<Subject> {
+    Some(KeySources::parse(sources).unwrap().read(request)?.subject(&Digester::new(None)))
+}
+
+fn header(value: &str) -> Option<Subject> {
+    read("header:X-API-Key", &Request::with(&[("x-api-key", value)]))
+}
+
+fn bearer(value: &str) -> Option<Subject> {
+    read("bearer", &Request::with(&[("authorization", value)]))
+}
+
+fn cookie(value: &str) -> Option<Subject> {
+    read("cookie:Session", &Request::with(&[("cookie", value)]))
+}
+
+fn query(query: &str) -> Option<Subject> {
+    read("query:api_key", &Request { query: Some(query), ..Request::default() })
+}
+
+#[test]
+fn key_03_a_blank_key_is_none() {
+    for blank in ["", " ", "\t \t", ", B"] {
+        assert_eq!(header(blank), None, "{blank:?}");
+    }
+    for blank in
+        ["", "Bearer", "Bearer ", "Bearer \t ", "Bearer ,", "Basic abc", "Bearerabc", "abc", "Token Bearer abc"]
+    {
+        assert_eq!(bearer(blank), None, "{blank:?}");
+    }
+    for blank in
+        ["", "Session", "Session=", "Session= ", "Session=\"\"", "session=abc", "xSession=abc", "a=Session=abc"]
+    {
+        assert_eq!(cookie(blank), None, "{blank:?}");
+    }
+    for blank in ["", "api_key", "api_key=", "api_key=+%20%09", "API_KEY=abc", "xapi_key=abc", "a=api_key=abc"] {
+        assert_eq!(query(blank), None, "{blank:?}");
+    }
+    for source in ["header:x-api-key", "bearer", "cookie:Session", "query:api_key"] {
+        assert_eq!(read(source, &Request::default()), None);
+    }
+}
+
+#[test]
+fn key_03_padding_makes_no_other_key_and_case_does() {
+    assert_eq!(header(" \tabc  "), header("abc"));
+    assert_ne!(header("ABC"), header("abc"));
+    assert_ne!(header("a bc"), header("abc"));
+}
+
+#[test]
+fn a_key_is_the_same_caller_wherever_it_is_put() {
+    let key = header("abc");
+    for same in ["Bearer abc", "bearer   abc ", "BEARER\tabc"] {
+        assert_eq!(bearer(same), key, "{same:?}");
+    }
+    for same in ["Session=abc", "a=b; Session=abc; Session=other", "a=b;Session = \"abc\" ;c", "broken; Session=abc"] {
+        assert_eq!(cookie(same), key, "{same:?}");
+    }
+    for same in ["api_key=abc", "a=b&api_key=abc&api_key=other", "api%5Fkey=%61bc", "api_key=+abc+", "&&api_key=abc"] {
+        assert_eq!(query(same), key, "{same:?}");
+    }
+}
+
+#[test]
+fn a_query_is_decoded_once() {
+    assert_eq!(query("api_key=a%2Bb"), header("a+b"));
+    assert_eq!(query("api_key=a+b"), header("a b"));
+    assert_eq!(query("api_key=a%2561"), header("a%61"));
+    assert_eq!(query("api_key=100%"), header("100%"));
+    assert_eq!(query("api_key=a=b"), header("a=b"));
+    assert_ne!(query("api_key=%FF"), query("api_key=%FE"), "bytes that are no UTF-8 are told apart");
+}
+
+#[test]
+fn key_07_of_a_key_sent_twice_the_first_counts() {
+    assert_eq!(header("A, B"), header("A"));
+    assert_eq!(header("A,B,C"), header("A"));
+    assert_eq!(bearer("Bearer A, Bearer B"), header("A"));
+}
+
+#[test]
+fn the_first_source_with_a_key_wins() {
+    let sources = "header:x-api-key, bearer, query:k";
+    let request = |key, token, query| Request {
+        query: Some(query),
+        ..Request::with(&[("x-api-key", key), ("authorization", token)])
+    };
+    assert_eq!(read(sources, &request("a", "Bearer b", "k=c")), header("a"));
+    assert_eq!(read(sources, &request(" ", "Bearer b", "k=c")), header("b"));
+    assert_eq!(read(sources, &request("", "Basic b", "k=c")), header("c"));
+    assert_eq!(read(sources, &request("", "", "")), None);
+}
+
+#[test]
+fn key_05_long_keys_differ_to_the_last_byte() {
+    let long = |byte: &str| header(&format!("{}{byte}{}", "k".repeat(8000), "z".repeat(191)));
+    assert_ne!(long("a"), long("b"));
+    assert_eq!(long("a").unwrap().to_string().len(), 32);
+}
+
+#[test]
+fn sec_01_a_raw_key_prints_nothing_of_itself() {
+    let key =
+        KeySources::parse("bearer").unwrap().read(&Request::with(&[("authorization", "Bearer hunter2")])).unwrap();
+    assert_eq!(format!("{key} {key:?}"), "REDACTED RawKey(REDACTED)");
+}
+
+#[test]
+fn sources_print_as_they_are_read() {
+    for text in ["header:x-api-key, bearer, cookie:Session, query:api_key", "bearer"] {
+        assert_eq!(KeySources::parse(text).unwrap().to_string(), text);
+    }
+    assert_eq!(KeySources::parse("header:X-API-Key,bearer").unwrap().to_string(), "header:x-api-key, bearer");
+}
+
+proptest! {
+    #[test]
+    fn key_04_no_bytes_make_it_panic(text in any::<String>(), high in "[\u{80}-\u{ff}]{1,40}") {
+        for text in [&text, &high] {
+            header(text);
+            bearer(text);
+            cookie(text);
+            query(text);
+        }
+        prop_assert!(header(&high).is_some());
+    }
+
+    #[test]
+    fn two_keys_are_two_callers(left in "[!-+\\--~]{1,20}", right in "[!-+\\--~]{1,20}") {
+        prop_assert_eq!(left == right, header(&left) == header(&right));
+    }
+
+    #[test]
+    fn any_text_parses_to_sources_or_to_a_problem(text in any::<String>()) {
+        match KeySources::parse(&text) {
+            Ok(sources) => prop_assert_eq!(KeySources::parse(&sources.to_string()), Ok(sources)),
+            Err(problems) => prop_assert!(!problems.is_empty()),
+        }
+    }
+}

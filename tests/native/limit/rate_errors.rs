@@ -1,0 +1,87 @@
+//! What is no limit, and what its author is told.
+
+use penstock::limit::rate::Allowance;
+
+fn error(text: &str) -> String {
+    match text.parse::<Allowance>() {
+        Err(invalid) => invalid.to_string(),
+        Ok(allowance) => panic!("{text:?} reads as {allowance}"),
+    }
+}
+
+#[test]
+fn an_error_names_the_value_and_says_what_is_right() {
+    let period = "expected s, min, h, day, or a count such as 30s";
+    let count = "expected 1 to 1000000000";
+    let whole = "expected a count and a period, such as 5/min, 100/s burst 200 or 1000/day";
+    let zone = "expected an IANA name such as Asia/Shanghai or an offset such as +08:00";
+    for (text, problem) in [
+        ("5/minn", format!("unknown period \"minn\", {period}")),
+        ("5/m", format!("unknown period \"m\", {period}")),
+        ("5/sec", format!("unknown period \"sec\", {period}")),
+        ("5/days", format!("unknown period \"days\", {period}")),
+        ("5/1day", format!("unknown period \"1day\", {period}")),
+        ("5/month", format!("unknown period \"month\", {period}")),
+        ("5/1.5h", format!("unknown period \"1.5h\", {period}")),
+        ("5/-30s", format!("unknown period \"-30s\", {period}")),
+        ("5/30", format!("unknown period \"30\", {period}")),
+        ("5/1h30min", format!("unknown period \"1h30min\", {period}")),
+        ("5/３０s", format!("unknown period \"３０s\", {period}")),
+        ("5/min/", format!("unknown period \"min/\", {period}")),
+        ("5/", format!("unknown period \"\", {period}")),
+        ("5/ min", format!("unknown period \"\", {period}")),
+        ("5/Min", "unknown period \"Min\", expected min in lower case".into()),
+        ("5/30S", "unknown period \"30S\", expected 30s in lower case".into()),
+        ("5/Day", "unknown period \"Day\", expected day in lower case".into()),
+        ("5/d", "unknown period \"d\", expected day for a calendar quota, or 24h or 1d for a rolling rate".into()),
+        ("5/0s", "period \"0s\" is out of bounds, expected 1s to 366d".into()),
+        ("5/367d", "period \"367d\" is out of bounds, expected 1s to 366d".into()),
+        ("5/99999999999999999999d", "period \"99999999999999999999d\" is out of bounds, expected 1s to 366d".into()),
+        ("5/18446744073709551615d", "period \"18446744073709551615d\" is out of bounds, expected 1s to 366d".into()),
+        ("0/min", format!("count 0 is out of bounds, {count}")),
+        ("0/day", format!("count 0 is out of bounds, {count}")),
+        ("1000000001/s", format!("count 1000000001 is out of bounds, {count}")),
+        ("99999999999999999999/s", format!("count 99999999999999999999 is out of bounds, {count}")),
+        ("-5/min", format!("count \"-5\" is not a whole number, {count}")),
+        ("+5/min", format!("count \"+5\" is not a whole number, {count}")),
+        ("5.5/min", format!("count \"5.5\" is not a whole number, {count}")),
+        ("1e3/min", format!("count \"1e3\" is not a whole number, {count}")),
+        ("1_000/min", format!("count \"1_000\" is not a whole number, {count}")),
+        ("NaN/min", format!("count \"NaN\" is not a whole number, {count}")),
+        ("inf/min", format!("count \"inf\" is not a whole number, {count}")),
+        ("５/min", format!("count \"５\" is not a whole number, {count}")),
+        ("\u{a0}5/min", format!("count \"\\u{{a0}}5\" is not a whole number, {count}")),
+        ("/min", "count is missing, expected a whole number from 1 to 1000000000".into()),
+        ("", whole.into()),
+        ("   ", whole.into()),
+        ("5", whole.into()),
+        ("5 / min", whole.into()),
+        ("5 per min", whole.into()),
+        ("unlimited", whole.into()),
+        ("5/min burst 0", format!("burst 0 is out of bounds, {count}")),
+        ("5/min burst -1", format!("burst \"-1\" is not a whole number, {count}")),
+        ("5/min burst 1.0", format!("burst \"1.0\" is not a whole number, {count}")),
+        ("5/min burst", "burst is missing, expected a whole number from 1 to 1000000000".into()),
+        ("5/min burst 9 9", "unexpected \"9\", expected nothing more".into()),
+        ("5/min burst=9", "unexpected \"burst=9\", expected nothing more or burst and a number".into()),
+        ("5/min BURST 9", "unexpected \"BURST\", expected nothing more or burst and a number".into()),
+        ("5/min 9", "unexpected \"9\", expected nothing more or burst and a number".into()),
+        (
+            "5/min Asia/Shanghai",
+            "zone \"Asia/Shanghai\" goes with a calendar quota alone, such as 5/day Asia/Shanghai".into(),
+        ),
+        ("1/366d burst 10", "burst 10 takes more than ten years to fill up at this rate, expected at most 9".into()),
+        (
+            "5/day burst 9",
+            "a calendar quota has no burst, expected 5/day, or a rolling rate such as 5/24h burst 5".into(),
+        ),
+        (
+            "5/day UTC burst 9",
+            "a calendar quota has no burst, expected 5/day, or a rolling rate such as 5/24h burst 5".into(),
+        ),
+        ("5/day UTC UTC", "unexpected \"UTC\", expected nothing more".into()),
+        ("5/day Asia/Shangai", format!("unknown zone \"Asia/Shangai\", {zone}")),
+    ] {
+        assert_eq!(error(text), format!("{text:?}: {problem}"));
+    }
+}

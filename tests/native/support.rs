@@ -1,0 +1,179 @@
+//! Stand-ins for the platform: a disk and a ledger in memory, with faults to switch on, and a clock to set.
+
+use core::cell::{Cell, RefCell};
+use core::pin::{Pin, pin};
+use core::task::{Context, Poll, Waker};
+use penstock::actor::counter::{Counter, Disk, answer};
+use penstock::gate::ports::{Ask, Demand, Intent, Outcome, Reply, Terms, Weight};
+use penstock::identity::Subject;
+use penstock::ledger::{Added, Entry, Ledger};
+use penstock::limit::gcra::Gcra;
+use penstock::limit::table::BucketId;
+use penstock::limit::time::{Span, Time};
+use std::collections::BTreeMap;
+
+/// 2026-11-29T18:00:00Z.
+pub const EVENING: Time = Time::from_millis(1_795_975_200_000);
+
+/// Runs a future to its end, polling it again and again.
+pub fn run<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+            return value;
+        }
+    }
+}
+
+/// Lets whatever else is running have a turn.
+struct Turn(bool);
+
+impl Future for Turn {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        context.waker().wake_by_ref();
+        if core::mem::replace(&mut self.0, true) { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+/// A disk that remembers, or refuses.
+#[derive(Default)]
+pub struct FakeDisk {
+    pub rows: RefCell<BTreeMap<BucketId, Time>>,
+    pub full: Cell<bool>,
+}
+
+impl Disk for FakeDisk {
+    fn save(&self, id: BucketId, tat: Time) -> Result<u32, String> {
+        if self.full.get() {
+            return Err("SQLITE_FULL".into());
+        }
+        self.rows.borrow_mut().insert(id, tat);
+        Ok(1)
+    }
+}
+
+/// How a ledger misbehaves.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// It does not.
+    None,
+    /// It is away.
+    Down,
+    /// It counts, and its answer is lost.
+    Lost,
+}
+
+/// A ledger that counts as the statement in D1 does, and gives others a turn before it answers.
+pub struct FakeLedger {
+    pub used: RefCell<BTreeMap<(String, String), u64>>,
+    pub fault: Cell<Fault>,
+    pub statements: Cell<u32>,
+}
+
+impl Default for FakeLedger {
+    fn default() -> FakeLedger {
+        FakeLedger { used: RefCell::default(), fault: Cell::new(Fault::None), statements: Cell::new(0) }
+    }
+}
+
+impl Ledger for FakeLedger {
+    async fn add(&self, entry: Entry<'_>, _patience: Span) -> Result<Added, String> {
+        self.statements.set(self.statements.get() + 1);
+        Turn(false).await;
+        if self.fault.get() == Fault::Down {
+            return Err("D1 DB is overloaded".into());
+        }
+        let mut used = self.used.borrow_mut();
+        let used = used.entry((entry.day.date.clone(), entry.limit.to_string())).or_default();
+        if *used + entry.cost > entry.count {
+            return Ok(Added::Exhausted);
+        }
+        *used += entry.cost;
+        match self.fault.get() {
+            Fault::Lost => Err("Network connection lost".into()),
+            _ => Ok(Added::Counted { used: *used }),
+        }
+    }
+}
+
+/// One actor with its disk, its ledger and its clock.
+pub struct World {
+    pub counter: RefCell<Counter>,
+    pub disk: FakeDisk,
+    pub ledger: FakeLedger,
+    pub now: Cell<Time>,
+}
+
+impl Default for World {
+    fn default() -> World {
+        World {
+            counter: RefCell::default(),
+            disk: FakeDisk::default(),
+            ledger: FakeLedger::default(),
+            now: Cell::new(EVENING),
+        }
+    }
+}
+
+impl World {
+    pub fn with_capacity(capacity: usize) -> World {
+        World { counter: RefCell::new(Counter::with_capacity(capacity)), ..World::default() }
+    }
+
+    pub async fn answer(&self, ask: &Ask) -> Result<Reply, String> {
+        answer(&self.counter, ask, &self.disk, &self.ledger, || self.now.get()).await
+    }
+
+    pub fn ask(&self, ask: &Ask) -> Reply {
+        run(self.answer(ask)).unwrap()
+    }
+
+    /// Whether the ask was met as a whole.
+    pub fn passes(&self, ask: &Ask) -> bool {
+        met(&self.ask(ask))
+    }
+
+    pub fn forward(&self, span: Span) {
+        self.now.set(self.now.get().plus(span));
+    }
+
+    /// The actor is gone from memory and comes back with what its disk has.
+    pub fn evict(&self) {
+        let mut counter = Counter::default();
+        for (id, tat) in self.disk.rows.borrow().iter() {
+            counter.restore(*id, *tat);
+        }
+        self.counter.replace(counter);
+    }
+}
+
+/// Whether every outcome is a pass.
+pub fn met(reply: &Reply) -> bool {
+    reply.outcomes.iter().all(|outcome| matches!(outcome, Outcome::Met { .. }))
+}
+
+/// A caller's ask, by the caller's number.
+pub fn ask(caller: u8, demands: Vec<Demand>) -> Ask {
+    Ask {
+        intent: Intent::Take,
+        subject: Some(Subject::from_bytes([caller; 16])),
+        demands,
+        durable_after: Span::from_secs(10),
+        patience: Span::from_millis(200),
+    }
+}
+
+/// `burst` tokens, one back every `interval`.
+pub fn rate(name: &str, interval: Span, burst: u64) -> Demand {
+    let gcra = Gcra::new(interval, burst).unwrap();
+    Demand { limit: name.into(), terms: Terms::Rate(gcra), cost: 1, weight: Weight::Binding }
+}
+
+/// `count` a day in `zone`.
+pub fn quota(name: &str, count: u64, zone: &str) -> Demand {
+    let terms = Terms::Quota(count, zone.parse().unwrap());
+    Demand { limit: name.into(), terms, cost: 1, weight: Weight::Binding }
+}

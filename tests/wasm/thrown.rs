@@ -1,0 +1,40 @@
+//! What the platform throws, told apart.
+
+use penstock::actor::client::trouble;
+use penstock::gate::ports::Trouble;
+use wasm_bindgen_test::wasm_bindgen_test;
+use worker::js_sys::eval;
+
+fn read(text: &str) -> Trouble {
+    trouble(eval(text).unwrap().into())
+}
+
+#[wasm_bindgen_test]
+fn sto_01_overloaded_counts_before_retryable() {
+    assert_eq!(
+        read("Object.assign(new Error('x'), {overloaded: true, retryable: true, remote: true})"),
+        Trouble::Overloaded
+    );
+    assert_eq!(read("Object.assign(new TypeError('x'), {overloaded: true})"), Trouble::Overloaded);
+}
+
+#[wasm_bindgen_test]
+fn a_broken_way_is_retryable() {
+    assert_eq!(read("Object.assign(new Error('Network connection lost.'), {retryable: true})"), Trouble::Disconnected);
+    assert_eq!(read("({retryable: true})"), Trouble::Disconnected);
+}
+
+#[wasm_bindgen_test]
+fn anything_else_is_a_failure_whatever_was_thrown() {
+    for thrown in [
+        "new Error('x')",
+        "'text'",
+        "null",
+        "undefined",
+        "42",
+        "Object.create(null)",
+        "Object.assign(new Error('x'), {retryable: false})",
+    ] {
+        assert!(matches!(read(thrown), Trouble::Failed(_)), "{thrown}");
+    }
+}
