@@ -1,6 +1,7 @@
 //! What one isolate keeps between requests: plain data only, since requests must not share anything that does I/O.
 
 use crate::gate::local::Local;
+use crate::gate::wallet::Wallet;
 use crate::identity::digest::Digester;
 use crate::limit::time::Time;
 use crate::log::{self, Warned};
@@ -22,6 +23,8 @@ thread_local! {
 pub struct Isolate {
     /// The configuration; `None` where it has faults. They were logged when it was read.
     pub loaded: Option<Loaded>,
+    /// What the isolate can decide alone.
+    pub wallet: RefCell<Wallet>,
     /// What the isolate counts when it is on its own.
     pub local: RefCell<Local>,
     /// Which warnings were given lately.
@@ -65,7 +68,12 @@ impl Isolate {
         for fault in policy.as_ref().err().into_iter().flatten() {
             log::fault(&fault.place, &fault.problem);
         }
-        Isolate { loaded: policy.ok().map(Loaded::new), local: RefCell::default(), warned: RefCell::default() }
+        Isolate {
+            loaded: policy.ok().map(Loaded::new),
+            wallet: RefCell::default(),
+            local: RefCell::default(),
+            warned: RefCell::default(),
+        }
     }
 }
 

@@ -33,8 +33,8 @@ fn start() {
 }
 
 #[event(fetch)]
-async fn fetch(request: web_sys::Request, env: Env, _context: Context) -> worker::Result<web_sys::Response> {
-    Ok(http::serve::serve(request, env).await?)
+async fn fetch(request: web_sys::Request, env: Env, context: Context) -> worker::Result<web_sys::Response> {
+    Ok(http::serve::serve(request, env, &context).await?)
 }
 
 #[event(scheduled)]

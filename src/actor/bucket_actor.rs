@@ -5,17 +5,22 @@
 use super::client::{ASK, REPLY};
 use super::counter::{Counter, answer};
 use super::disk::SqlDisk;
+use super::purse::IDLE;
 use super::wire;
 use crate::clock;
+use crate::ledger::Ledger;
 use crate::ledger::d1::D1Ledger;
-use crate::limit::time::Span;
+use crate::limit::time::{Span, Time};
 use crate::log;
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 use worker::{DurableObject, Env, Request, Response, Result, State, durable_object};
 
-/// At most one alarm in this time: setting one is a row written.
+/// Rows are looked through at most once in this time: setting an alarm is a row written.
 const SWEEP_EVERY: Span = Span::from_secs(60);
+
+/// The furthest alarm.
+const LONGEST: Span = Span::from_secs(30 * 24 * 60 * 60);
 
 /// Holds buckets in memory, and in SQLite where their debt outlives an eviction.
 #[durable_object(alarm)]
@@ -36,7 +41,7 @@ enum Alarm {
     /// None is set.
     Off,
     /// One is set.
-    On,
+    At(Time),
 }
 
 impl DurableObject for BucketActor {
@@ -63,7 +68,10 @@ impl DurableObject for BucketActor {
         }
         match answer(&self.counter, &ask, &self.disk, &self.ledger, clock::now).await {
             Ok(mut reply) => {
-                if self.disk.take_saved() && self.set_alarm(SWEEP_EVERY).await? {
+                let wanted = self.work_at(clock::now());
+                if let Some(at) = wanted
+                    && self.set_alarm(at).await?
+                {
                     reply.rows = reply.rows.saturating_add(1);
                 }
                 let response = Response::empty()?;
@@ -74,21 +82,32 @@ impl DurableObject for BucketActor {
         }
     }
 
+    /// Gives idle quota back and deletes what is at rest.
     async fn alarm(&self) -> Result<Response> {
         self.alarm.set(Alarm::Off);
-        let now = clock::now();
-        match self.disk.sweep(now) {
-            Ok(Some(next)) => {
-                self.set_alarm(next.since(now).max(SWEEP_EVERY)).await?;
+        let rests = self.counter.borrow_mut().idle(clock::now());
+        for rest in rests {
+            if let Err(problem) = self.ledger.give_back(&rest).await {
+                log::warning(&rest.limit, &format!("{} tokens of {} may be lost: {problem}", rest.tokens, rest.date));
             }
-            Ok(None) => {
+        }
+        let now = clock::now();
+        let rows = match self.disk.sweep(now) {
+            Ok(earliest) => earliest.map(|earliest| earliest.max(now.plus(SWEEP_EVERY))),
+            Err(problem) => {
+                log::warning("actor", &problem);
+                Some(now.plus(SWEEP_EVERY))
+            }
+        };
+        let quota = self.counter.borrow().holds_quota().then(|| now.plus(IDLE));
+        match rows.into_iter().chain(quota).min() {
+            Some(at) => {
+                self.set_alarm(at).await?;
+            }
+            None => {
                 // Only this ends what an object's storage costs; a table without rows still has pages.
                 self.disk.forgotten();
                 self.state.storage().delete_all().await?;
-            }
-            Err(problem) => {
-                log::warning("actor", &problem);
-                self.set_alarm(SWEEP_EVERY).await?;
             }
         }
         Response::empty()
@@ -111,20 +130,32 @@ impl BucketActor {
         Ok(())
     }
 
-    /// Sees to it that an alarm will come, in `after` if none is set; whether it had to set one.
-    async fn set_alarm(&self, after: Span) -> Result<bool> {
+    /// When there will be something to do that no request asks for: quota to give back, or rows to delete.
+    fn work_at(&self, now: Time) -> Option<Time> {
+        let rows = self.disk.take_saved().then(|| now.plus(SWEEP_EVERY));
+        let quota = self.counter.borrow().holds_quota().then(|| now.plus(IDLE));
+        rows.into_iter().chain(quota).min()
+    }
+
+    /// Sees to it that an alarm comes at `at` or before; whether it had to set one.
+    async fn set_alarm(&self, at: Time) -> Result<bool> {
         let storage = self.state.storage();
-        if self.alarm.get() == Alarm::Unknown && storage.get_alarm().await?.is_some() {
-            self.alarm.set(Alarm::On);
+        if self.alarm.get() == Alarm::Unknown {
+            self.alarm.set(match storage.get_alarm().await? {
+                Some(millis) => Alarm::At(Time::from_millis(u64::try_from(millis).unwrap_or(0))),
+                None => Alarm::Off,
+            });
         }
-        if self.alarm.replace(Alarm::On) == Alarm::On {
+        let before = self.alarm.get();
+        if matches!(before, Alarm::At(set) if set <= at) {
             return Ok(false);
         }
+        self.alarm.set(Alarm::At(at));
         // The platform's alarms have a range; a bucket of ten years is looked at again after a month.
-        const LONGEST: Span = Span::from_secs(30 * 24 * 60 * 60);
-        let result = storage.set_alarm(Duration::from_nanos(after.min(LONGEST).as_nanos())).await;
+        let after = at.since(clock::now()).min(LONGEST);
+        let result = storage.set_alarm(Duration::from_nanos(after.as_nanos())).await;
         if result.is_err() {
-            self.alarm.set(Alarm::Off);
+            self.alarm.set(before);
         }
         result.map(|()| true)
     }

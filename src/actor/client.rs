@@ -5,7 +5,7 @@ use super::wire;
 use crate::clock;
 use crate::gate::ports::{Actors, Ask, Reply, Seat, Trouble};
 use crate::limit::time::Span;
-use crate::time_out::within;
+use crate::time_out::{pause, within};
 use worker::js_sys::Reflect;
 use worker::wasm_bindgen::JsValue;
 use worker::{Error, ObjectNamespace, Request, RequestInit};
@@ -27,17 +27,21 @@ pub struct Client {
 }
 
 impl Actors for Client {
-    async fn ask(&self, seat: Seat<'_>, ask: &Ask) -> Result<Reply, Trouble> {
+    async fn ask(&self, seat: &Seat<'_>, ask: &Ask) -> Result<Reply, Trouble> {
         let begun = clock::now();
-        match self.once(&seat, ask, self.deadline).await {
+        match self.once(seat, ask, self.deadline).await {
             // The way broke. The question may have been answered all the same, so a second one can cost the caller a
             // token, never give one away. An overloaded actor is never asked twice: that is how outages grow.
             Err(Trouble::Disconnected) => {
                 let rest = self.deadline.over(clock::now().since(begun));
-                self.once(&seat, ask, rest).await
+                self.once(seat, &ask.repeated(), rest).await
             }
             answer => answer,
         }
+    }
+
+    async fn pause(&self, span: Span) {
+        pause(span).await;
     }
 }
 

@@ -3,17 +3,20 @@
 //! Only D1 makes it wait, and while it waits other questions are served. So nothing is taken before the last wait
 //! is over: what D1 has already counted stays in the asker's hand, and goes to the purse if a limit refuses after all.
 
-use super::purse::Purse;
-use crate::gate::ports::{Ask, Demand, Intent, Outcome, Reply, Terms, Weight};
-use crate::ledger::{Added, Entry, Ledger};
+use super::purse::{Purse, Rest};
+use super::quota::{InHand, prepay};
+use crate::gate::ports::{Ask, Demand, Grant, Intent, Outcome, Reply, Terms, Weight};
+use crate::identity::digest::Subject;
+use crate::ledger::Ledger;
 use crate::limit::day::Day;
-use crate::limit::gcra::Gcra;
+use crate::limit::gcra::{Gcra, NotBefore};
+use crate::limit::prepay::{Ahead, Horizon, ahead, grant};
 use crate::limit::steady::Steady;
-use crate::limit::table::{BucketId, Full, Table};
+use crate::limit::table::{Bucket, BucketId, Full, Table};
 use crate::limit::time::{Span, Time};
 use std::cell::RefCell;
 
-/// How many buckets one actor keeps: about 5 MB of memory, a small part of what its isolate may use.
+/// How many buckets one actor keeps: about 10 MB of memory, a small part of what its isolate may use.
 pub const CAPACITY: usize = 100_000;
 
 /// The actor's storage.
@@ -29,16 +32,9 @@ pub trait Disk {
 #[derive(Debug)]
 pub struct Counter {
     table: Table,
-    purse: Purse,
+    pub(super) purse: Purse,
     clock: Steady,
-}
-
-/// Quota tokens that D1 has counted for this question.
-struct InHand<'a> {
-    id: BucketId,
-    day: &'a Day,
-    cost: u64,
-    left: u64,
+    horizon: Horizon,
 }
 
 impl Default for Counter {
@@ -47,16 +43,19 @@ impl Default for Counter {
     }
 }
 
-impl Counter {
-    /// A counter without any debt, for at most `capacity` buckets.
-    pub fn with_capacity(capacity: usize) -> Counter {
-        Counter { table: Table::new(capacity), purse: Purse::default(), clock: Steady::default() }
-    }
+/// A demand, and where its state is kept.
+pub(super) struct Place<'a> {
+    pub demand: &'a Demand,
+    pub id: BucketId,
+    pub subject: Option<Subject>,
+    pub day: Option<Day>,
+}
 
-    /// Takes over a bucket that an earlier life of the actor saved.
-    pub fn restore(&mut self, id: BucketId, tat: Time) {
-        self.table.put(id, tat);
-    }
+/// Whether a question's tokens were taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    All,
+    Nothing,
 }
 
 /// Answers `ask`. `wall` reads the wall clock.
@@ -72,74 +71,29 @@ pub async fn answer(
 ) -> Result<Reply, String> {
     let begun = wall();
     let places: Vec<Place> = ask.demands.iter().map(|demand| Place::of(ask, demand, begun)).collect();
-    let rows = counter.borrow_mut().settle(&places, disk, begun)?;
-    let outcomes = counter.borrow_mut().look(&places, begun);
-    let mut reply = Reply { outcomes, d1: 0, rows };
-    if ask.intent == Intent::Peek || refuses(&places, &reply.outcomes) {
+    let mut reply = counter.borrow_mut().open(&places, disk, begun)?;
+    if ask.intent == Intent::Peek {
         return Ok(reply);
     }
-
     let mut hand = Vec::new();
-    for (place, outcome) in places.iter().zip(reply.outcomes.iter_mut()) {
-        let (Some(day), Terms::Quota(count, _)) = (&place.day, &place.demand.terms) else { continue };
-        if matches!(outcome, Outcome::Refused { .. }) {
-            continue;
-        }
-        let cost = place.demand.cost;
-        let drawn = counter.borrow_mut().purse.draw(place.id, day, cost);
-        let left = match drawn {
-            Some(left) => left,
-            None => {
-                let entry = Entry { day, limit: &place.demand.limit, subject: ask.subject, cost, count: *count };
-                let patience = ask.patience.over(wall().since(begun));
-                reply.d1 = reply.d1.saturating_add(1);
-                match ledger.add(entry, patience).await {
-                    Ok(Added::Counted { used }) => {
-                        reply.rows = reply.rows.saturating_add(1);
-                        count.saturating_sub(used)
-                    }
-                    Ok(Added::Exhausted) => {
-                        let now = counter.borrow_mut().clock.read(wall());
-                        counter.borrow_mut().purse.remember_exhausted(place.id, day, *count, cost, now);
-                        *outcome = exhausted(day, wall());
-                        continue;
-                    }
-                    Err(_) => {
-                        *outcome = Outcome::Unknown;
-                        continue;
-                    }
-                }
-            }
-        };
-        *outcome = Outcome::Met { left, more: day.end.since(wall()) };
-        hand.push(InHand { id: place.id, day, cost, left });
+    if !refuses(&places, &reply.outcomes) {
+        hand = prepay(counter, ask, &places, &mut reply, ledger, &wall).await;
+        counter.borrow_mut().look_again(&places, &mut reply, wall());
     }
 
     let mut counter = counter.borrow_mut();
-    let taken = if refuses(&places, &reply.outcomes) {
-        Ok(Taken::Nothing)
-    } else {
-        counter.take(&places, ask.durable_after, disk, &mut reply, wall())
-    };
-    if !matches!(taken, Ok(Taken::All)) {
-        for InHand { id, day, cost, left } in hand {
-            counter.purse.deposit(id, day, cost, left);
+    let taken = if refuses(&places, &reply.outcomes) { Taken::Nothing } else { Taken::All };
+    let handed = counter.hand_out(&places, taken, ask, disk, &mut reply, wall());
+    if taken == Taken::Nothing || handed.is_err() {
+        let now = counter.now(wall());
+        for InHand { account, tokens, granted } in hand {
+            counter.purse.deposit(account, tokens, now);
+            if let Some(granted) = reply.grants.get_mut(granted) {
+                *granted = None;
+            }
         }
     }
-    taken.map(|_| reply)
-}
-
-/// A demand, and where its state is kept.
-struct Place<'a> {
-    demand: &'a Demand,
-    id: BucketId,
-    day: Option<Day>,
-}
-
-/// Whether a question's tokens were taken.
-enum Taken {
-    All,
-    Nothing,
+    handed.map(|()| reply)
 }
 
 impl<'a> Place<'a> {
@@ -148,7 +102,7 @@ impl<'a> Place<'a> {
             Terms::Rate(_) => None,
             Terms::Quota(_, zone) => Some(zone.day(wall)),
         };
-        Place { demand, id: demand.bucket(ask.subject), day }
+        Place { demand, id: demand.bucket(ask.subject), subject: ask.subject, day }
     }
 
     fn rate(&self) -> Option<Gcra> {
@@ -160,60 +114,86 @@ impl<'a> Place<'a> {
 }
 
 impl Counter {
-    /// Cuts down what no take can have left behind: a TAT further ahead than a full debt comes from a clock that
-    /// stepped, a limit that shrank or a damaged row. It counts as a full debt from now on, on the disk too, so that nobody is
-    /// locked out for longer than burst × interval.
-    fn settle(&mut self, places: &[Place<'_>], disk: &impl Disk, wall: Time) -> Result<u32, String> {
-        let now = self.clock.read(wall);
-        let mut rows: u32 = 0;
-        for place in places {
-            let Some(gcra) = place.rate() else { continue };
-            let tat = self.table.tat(place.id);
-            let settled = gcra.settle(tat, now);
-            if settled < tat {
-                rows = rows.saturating_add(disk.save(place.id, settled)?);
-                self.table.put(place.id, settled);
-            }
+    /// A counter without any debt, for at most `capacity` buckets.
+    pub fn with_capacity(capacity: usize) -> Counter {
+        Counter {
+            table: Table::new(capacity),
+            purse: Purse::default(),
+            clock: Steady::default(),
+            horizon: Horizon::default(),
         }
-        Ok(rows)
     }
 
-    /// What each limit would say now, with nothing taken. A quota not known to be used up counts as met.
-    fn look(&mut self, places: &[Place<'_>], wall: Time) -> Vec<Outcome> {
-        let now = self.clock.read(wall);
-        if let Err(Full { wait }) = self.reserve(places, now) {
-            return places.iter().map(|_| Outcome::Full { wait }).collect();
+    /// Takes over a bucket that an earlier life of the actor saved.
+    pub fn restore(&mut self, id: BucketId, saved: Time) {
+        self.table.put(id, Bucket { tat: saved, ahead: Ahead::found(saved) });
+    }
+
+    /// Takes out the quota tokens that nobody has asked for lately; see [`Purse::idle`].
+    pub fn idle(&mut self, wall: Time) -> Vec<Rest> {
+        let now = self.now(wall);
+        self.purse.idle(now)
+    }
+
+    /// Whether it holds quota tokens that may have to be given back.
+    pub fn holds_quota(&self) -> bool {
+        self.purse.holds()
+    }
+
+    /// The steady time at which the wall clock reads `wall`.
+    pub(super) fn now(&mut self, wall: Time) -> Time {
+        self.clock.read(wall)
+    }
+
+    /// Puts the buckets in order, lets them pay what is owed, and says what each limit would say now. A quota that is not known
+    /// to be used up counts as met.
+    fn open(&mut self, places: &[Place<'_>], disk: &impl Disk, wall: Time) -> Result<Reply, String> {
+        let now = self.now(wall);
+        let horizon = self.horizon.call(now);
+        let mut reply = Reply { horizon, grants: vec![None; places.len()], ..Reply::default() };
+        for place in places {
+            let Some(gcra) = place.rate() else { continue };
+            let bucket = self.table.get(place.id);
+            // What is cut down is cut down on the disk too, or the next life of the actor would begin with it again.
+            let settled = gcra.settle(bucket.tat, now, ahead(&gcra, place.demand.cost));
+            if settled < bucket.tat {
+                reply.rows = reply.rows.saturating_add(disk.save(place.id, settled)?);
+                self.table.put(place.id, Bucket { tat: settled, ahead: Ahead::found(settled) });
+            }
+            let owed = place.demand.owed.min(gcra.available(settled, now));
+            if owed > 0
+                && self.reserve(core::slice::from_ref(place), now).is_ok()
+                && let Ok(tat) = gcra.take(settled, now, owed)
+            {
+                let ahead = self.table.get(place.id).ahead;
+                self.table.put(place.id, Bucket { tat, ahead });
+            }
         }
-        places.iter().map(|place| self.look_at(place, now, wall)).collect()
+        reply.outcomes = match self.reserve(places, now) {
+            Ok(()) => places.iter().map(|place| self.look_at(place, now, wall)).collect(),
+            Err(Full { wait }) => vec![Outcome::Full { wait }; places.len()],
+        };
+        Ok(reply)
     }
 
     fn look_at(&self, place: &Place<'_>, now: Time, wall: Time) -> Outcome {
         let cost = place.demand.cost;
-        match (&place.demand.terms, &place.day) {
-            (Terms::Rate(gcra), _) => {
-                let tat = self.table.tat(place.id);
-                match gcra.take(tat, now, cost) {
-                    Ok(_) => met(gcra, tat, now),
-                    Err(no) => Outcome::Refused { left: gcra.available(tat, now), wait: no.wait, until: None },
-                }
-            }
-            (Terms::Quota(count, _), Some(day)) if self.purse.exhausted(place.id, day, *count, cost, now) => {
-                exhausted(day, wall)
-            }
-            (Terms::Quota(..), _) => Outcome::Met { left: 0, more: Span::ZERO },
+        if let Some(gcra) = place.rate() {
+            let tat = self.table.tat(place.id);
+            return match take(&gcra, tat, now, cost) {
+                Ok(_) => met(&gcra, tat, now),
+                Err(no) => Outcome::Refused { left: gcra.available(tat, now), wait: no.wait, until: None },
+            };
+        }
+        match place.account() {
+            Some(account) if self.purse.exhausted(account, cost, now) => exhausted(account.day, wall),
+            _ => Outcome::Met { left: 0, more: Span::ZERO, slot: Span::ZERO, until: None },
         }
     }
 
-    /// Takes from every rate that has enough, if no binding one refuses; saves before it takes.
-    fn take(
-        &mut self,
-        places: &[Place<'_>],
-        durable_after: Span,
-        disk: &impl Disk,
-        reply: &mut Reply,
-        wall: Time,
-    ) -> Result<Taken, String> {
-        let now = self.clock.read(wall);
+    /// Looks at the rates again, now that nothing has to be waited for.
+    fn look_again(&mut self, places: &[Place<'_>], reply: &mut Reply, wall: Time) {
+        let now = self.now(wall);
         let reserved = self.reserve(places, now);
         for (place, outcome) in places.iter().zip(reply.outcomes.iter_mut()) {
             if place.rate().is_some() {
@@ -223,30 +203,47 @@ impl Counter {
                 };
             }
         }
-        if refuses(places, &reply.outcomes) {
-            return Ok(Taken::Nothing);
-        }
-        let taken: Vec<(BucketId, Time)> = places
-            .iter()
-            .filter_map(|place| {
-                let tat = place.rate()?.take(self.table.tat(place.id), now, place.demand.cost).ok()?;
-                Some((place.id, tat))
-            })
-            .collect();
-        for (id, tat) in &taken {
-            if tat.since(now) >= durable_after {
-                reply.rows = reply.rows.saturating_add(disk.save(*id, *tat)?);
+    }
+
+    /// Takes from every rate that has enough, if `taken` says so, and grants wishes in any case; saves before it hands out.
+    fn hand_out(
+        &mut self,
+        places: &[Place<'_>],
+        taken: Taken,
+        ask: &Ask,
+        disk: &impl Disk,
+        reply: &mut Reply,
+        wall: Time,
+    ) -> Result<(), String> {
+        let now = self.now(wall);
+        let mut changed = Vec::with_capacity(places.len());
+        for ((place, outcome), granted) in places.iter().zip(reply.outcomes.iter_mut()).zip(&mut reply.grants) {
+            let (Some(gcra), Demand { cost, wish, .. }) = (place.rate(), place.demand) else { continue };
+            let bucket = self.table.get(place.id);
+            let takes = taken == Taken::All && matches!(outcome, Outcome::Met { .. });
+            let after_take = if takes { take(&gcra, bucket.tat, now, *cost).unwrap_or(bucket.tat) } else { bucket.tat };
+            let grant = grant(&gcra, after_take, now, *wish, reply.horizon);
+            let tat = grant.map_or(after_take, |grant| grant.tat);
+            if tat == bucket.tat {
+                continue;
             }
-        }
-        for (id, tat) in taken {
-            self.table.put(id, tat);
-        }
-        for (place, outcome) in places.iter().zip(reply.outcomes.iter_mut()) {
-            if let (Some(gcra), Outcome::Met { .. }) = (place.rate(), &outcome) {
-                *outcome = met(&gcra, self.table.tat(place.id), now);
+            let ahead = Some(bucket.ahead)
+                .filter(|_| tat.since(now) >= ask.durable_after)
+                .and_then(|ahead| ahead.cover(&gcra, tat, now));
+            if let Some(ahead) = ahead {
+                reply.rows = reply.rows.saturating_add(disk.save(place.id, ahead.saved())?);
             }
+            *granted = grant.map(|grant| Grant { count: grant.count, first: grant.first });
+            if takes {
+                let (left, more) = (gcra.available(tat, now), gcra.until_more(tat, now));
+                *outcome = Outcome::Met { left, more, slot: bucket.tat.since(now), until: None };
+            }
+            changed.push((place.id, Bucket { tat, ahead: ahead.unwrap_or(bucket.ahead) }));
         }
-        Ok(Taken::All)
+        for (id, bucket) in changed {
+            self.table.put(id, bucket);
+        }
+        Ok(())
     }
 
     fn reserve(&mut self, places: &[Place<'_>], now: Time) -> Result<(), Full> {
@@ -254,11 +251,17 @@ impl Counter {
     }
 }
 
-fn met(gcra: &Gcra, tat: Time, now: Time) -> Outcome {
-    Outcome::Met { left: gcra.available(tat, now), more: gcra.until_more(tat, now) }
+/// Takes `cost` tokens, or none where only the wish is asked for: that can always be asked.
+fn take(gcra: &Gcra, tat: Time, now: Time, cost: u64) -> Result<Time, NotBefore> {
+    if cost == 0 { Ok(tat) } else { gcra.take(tat, now, cost) }
 }
 
-fn exhausted(day: &Day, wall: Time) -> Outcome {
+fn met(gcra: &Gcra, tat: Time, now: Time) -> Outcome {
+    let (left, more) = (gcra.available(tat, now), gcra.until_more(tat, now));
+    Outcome::Met { left, more, slot: Span::ZERO, until: None }
+}
+
+pub(super) fn exhausted(day: &Day, wall: Time) -> Outcome {
     Outcome::Refused { left: 0, wait: day.end.since(wall), until: Some(day.end.as_secs()) }
 }
 

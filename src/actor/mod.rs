@@ -8,4 +8,5 @@ pub mod counter;
 pub mod disk;
 pub mod name;
 pub mod purse;
+mod quota;
 pub mod wire;

@@ -1,7 +1,9 @@
 //! What an actor holds of the day's quotas: tokens already counted in D1 and not yet used, and the knowledge that a
-//! quota is used up. Both are conveniences: what falls out of here costs a statement or a token, never correctness.
+//! quota is used up. Both are conveniences: what falls out of here costs a statement or some tokens, never correctness.
 
+use crate::identity::digest::Subject;
 use crate::limit::day::Day;
+use crate::limit::prepay::{Pace, SHARE};
 use crate::limit::table::BucketId;
 use crate::limit::time::{Span, Time};
 use hashbrown::HashMap;
@@ -9,17 +11,42 @@ use hashbrown::HashMap;
 /// How long "used up" is believed without asking D1 again. The truth may change: an operator may give quota back.
 const BELIEVE: Span = Span::from_secs(60);
 
-/// How many quotas are held; at about 100 bytes each.
+/// How long a chunk should last. D1 is slower than an actor, and a statement costs a row.
+const CHUNK: Span = Span::from_secs(2);
+
+/// What has not been asked for in this time is given back to D1.
+pub const IDLE: Span = Span::from_secs(5);
+
+/// How many quotas are held, at about 200 bytes each.
 const CAPACITY: usize = 10_000;
 
-/// One quota's state for one subject and day.
-#[derive(Clone, Debug, Default)]
+/// One subject's part of one quota.
+#[derive(Clone, Copy, Debug)]
+pub struct Account<'a> {
+    /// Its name among buckets.
+    pub id: BucketId,
+    /// The limit's name.
+    pub limit: &'a str,
+    /// Whose it is.
+    pub subject: Option<Subject>,
+    /// The day.
+    pub day: &'a Day,
+    /// The day's tokens in all.
+    pub count: u64,
+}
+
+/// What is held of one quota for one subject and day.
+#[derive(Clone, Debug)]
 struct Held {
+    limit: String,
+    subject: Option<Subject>,
     date: String,
-    /// Tokens that D1 counts as used and that no request has used.
+    /// Tokens that D1 counts as used and that nobody has used.
     prepaid: u64,
-    /// What was left of the day when D1 last said so.
+    /// What D1 last said was left of the day.
     left: u64,
+    pace: Pace,
+    asked: Time,
     exhausted: Option<Exhausted>,
 }
 
@@ -30,6 +57,19 @@ struct Exhausted {
     until: Time,
 }
 
+/// Tokens to give back to D1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rest {
+    /// The limit's name.
+    pub limit: String,
+    /// Whose they are.
+    pub subject: Option<Subject>,
+    /// The local date that they belong to.
+    pub date: String,
+    /// How many.
+    pub tokens: u64,
+}
+
 /// Every quota that an actor holds something of.
 #[derive(Debug, Default)]
 pub struct Purse {
@@ -37,47 +77,93 @@ pub struct Purse {
 }
 
 impl Purse {
-    /// Whether D1 has lately said that `cost` more would go beyond `count` on that day.
-    pub fn exhausted(&self, id: BucketId, day: &Day, count: u64, cost: u64, now: Time) -> bool {
-        self.today(id, day)
-            .and_then(|held| held.exhausted)
-            .is_some_and(|known| known.count == count && known.cost == cost && now < known.until)
+    /// Whether D1 has lately said that `cost` more would go beyond the day, and nothing is held that would do.
+    pub fn exhausted(&self, account: Account<'_>, cost: u64, now: Time) -> bool {
+        let held = self.held.get(&account.id).filter(|held| held.date == account.day.date && held.prepaid < cost);
+        held.and_then(|held| held.exhausted)
+            .is_some_and(|known| known.count == account.count && known.cost == cost && now < known.until)
     }
 
-    /// Takes `cost` prepaid tokens out, if so many are there; says what is left of the day beside them.
-    pub fn draw(&mut self, id: BucketId, day: &Day, cost: u64) -> Option<u64> {
-        let held = self.held.get_mut(&id).filter(|held| held.date == day.date)?;
-        held.prepaid = held.prepaid.checked_sub(cost)?;
-        Some(held.left)
+    /// Takes `cost` tokens out, and up to `wish` more, if at least `cost` and at least one are there. Says how many more
+    /// were taken, and what is left of the day beside them.
+    pub fn draw(&mut self, account: Account<'_>, cost: u64, wish: u64, now: Time) -> Option<(u64, u64)> {
+        let held = self.enter(account, now);
+        held.asked = now;
+        if held.prepaid < cost.max(1) {
+            return None;
+        }
+        let rest = held.prepaid.saturating_sub(cost);
+        let more = wish.min(rest);
+        held.prepaid = rest.saturating_sub(more);
+        held.pace.spend(cost.saturating_add(more));
+        Some((more, held.left.saturating_add(held.prepaid)))
     }
 
-    /// Puts back `cost` tokens that D1 has counted and the request did not use.
-    pub fn deposit(&mut self, id: BucketId, day: &Day, cost: u64, left: u64) {
-        let held = self.enter(id, day);
-        held.prepaid = held.prepaid.saturating_add(cost);
+    /// How many tokens to ask D1 for beyond those at hand: what this subject uses in a while, or at least what is wished for, and
+    /// at most a share of what is left.
+    pub fn chunk(&mut self, account: Account<'_>, wish: u64, now: Time) -> u64 {
+        let held = self.enter(account, now);
+        held.pace.wish(now, CHUNK).max(wish).min(held.left / SHARE)
+    }
+
+    /// Puts in tokens that D1 has counted and nobody has used.
+    pub fn deposit(&mut self, account: Account<'_>, tokens: u64, now: Time) {
+        let held = self.enter(account, now);
+        held.prepaid = held.prepaid.saturating_add(tokens);
+    }
+
+    /// Notes what D1 said was left of the day, after counting `spent` tokens for those who asked.
+    pub fn learn(&mut self, account: Account<'_>, left: u64, spent: u64, now: Time) {
+        let held = self.enter(account, now);
         held.left = left;
+        held.pace.spend(spent);
     }
 
     /// Remembers that D1 refused.
-    pub fn remember_exhausted(&mut self, id: BucketId, day: &Day, count: u64, cost: u64, now: Time) {
+    pub fn remember_exhausted(&mut self, account: Account<'_>, cost: u64, now: Time) {
         let until = now.plus(BELIEVE);
-        self.enter(id, day).exhausted = Some(Exhausted { count, cost, until });
+        let held = self.enter(account, now);
+        held.left = 0;
+        held.exhausted = Some(Exhausted { count: account.count, cost, until });
     }
 
-    fn today(&self, id: BucketId, day: &Day) -> Option<&Held> {
-        self.held.get(&id).filter(|held| held.date == day.date)
+    /// Takes out every rest that nobody has asked for lately. Whoever gets them must give them back once, and never try again.
+    pub fn idle(&mut self, now: Time) -> Vec<Rest> {
+        let idle = self.held.values_mut().filter(|held| held.prepaid > 0 && held.asked.plus(IDLE) <= now);
+        idle.map(|held| Rest {
+            limit: held.limit.clone(),
+            subject: held.subject,
+            date: held.date.clone(),
+            tokens: core::mem::take(&mut held.prepaid),
+        })
+        .collect()
     }
 
-    fn enter(&mut self, id: BucketId, day: &Day) -> &mut Held {
-        if self.held.len() >= CAPACITY {
+    /// Whether it holds tokens that may have to be given back.
+    pub fn holds(&self) -> bool {
+        self.held.values().any(|held| held.prepaid > 0)
+    }
+
+    fn enter(&mut self, account: Account<'_>, now: Time) -> &mut Held {
+        if self.held.len() >= CAPACITY && !self.held.contains_key(&account.id) {
             self.held.retain(|_, held| held.prepaid > 0);
             if self.held.len() >= CAPACITY {
                 self.held.clear();
             }
         }
-        let held = self.held.entry(id).or_default();
-        if held.date != day.date {
-            *held = Held { date: day.date.clone(), ..Held::default() };
+        let fresh = || Held {
+            limit: account.limit.to_owned(),
+            subject: account.subject,
+            date: account.day.date.clone(),
+            prepaid: 0,
+            left: 0,
+            pace: Pace::new(now),
+            asked: now,
+            exhausted: None,
+        };
+        let held = self.held.entry(account.id).or_insert_with(fresh);
+        if held.date != account.day.date {
+            *held = fresh();
         }
         held
     }

@@ -1,7 +1,7 @@
 //! Questions and answers as text, small enough for a header: a Durable Object's body would have to be read through
 //! streams, chunk by chunk. The form is pinned by tests: for a few seconds after a deploy, old and new code talk to each other.
 
-use crate::gate::ports::{Ask, Demand, Intent, Reply, Terms, Weight};
+use crate::gate::ports::{Ask, Back, Demand, Grant, Intent, Outcome, Reply, Terms, Weight};
 use crate::identity::digest::Subject;
 use crate::limit::day::Zone;
 use crate::limit::gcra::Gcra;
@@ -26,6 +26,12 @@ struct AskText {
 struct DemandText {
     limit: String,
     cost: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    wish: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    owed: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    back: Option<Back>,
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     shadow: bool,
     #[serde(flatten)]
@@ -42,7 +48,10 @@ enum TermsText {
 #[derive(Serialize, Deserialize)]
 struct ReplyText {
     v: u8,
-    outcomes: Vec<crate::gate::ports::Outcome>,
+    outcomes: Vec<Outcome>,
+    #[serde(default)]
+    grants: Vec<Option<Grant>>,
+    horizon: Span,
     d1: u32,
     rows: u32,
 }
@@ -52,6 +61,9 @@ pub fn write_ask(ask: &Ask) -> String {
     let demands = ask.demands.iter().map(|demand| DemandText {
         limit: demand.limit.clone(),
         cost: demand.cost,
+        wish: demand.wish,
+        owed: demand.owed,
+        back: demand.back,
         shadow: demand.weight == Weight::Shadow,
         terms: match &demand.terms {
             Terms::Rate(gcra) => TermsText::Rate { interval: gcra.interval(), burst: gcra.burst() },
@@ -96,12 +108,19 @@ fn read_demand(text: DemandText) -> Result<Demand, String> {
         }
     };
     let weight = if text.shadow { Weight::Shadow } else { Weight::Binding };
-    Ok(Demand { limit: text.limit, terms, cost: text.cost, weight })
+    Ok(Demand { limit: text.limit, terms, cost: text.cost, wish: text.wish, owed: text.owed, back: text.back, weight })
 }
 
 /// Writes an answer.
 pub fn write_reply(reply: &Reply) -> String {
-    let text = ReplyText { v: VERSION, outcomes: reply.outcomes.clone(), d1: reply.d1, rows: reply.rows };
+    let text = ReplyText {
+        v: VERSION,
+        outcomes: reply.outcomes.clone(),
+        grants: reply.grants.clone(),
+        horizon: reply.horizon,
+        d1: reply.d1,
+        rows: reply.rows,
+    };
     serde_json::to_string(&text).unwrap_or_default()
 }
 
@@ -115,7 +134,13 @@ pub fn read_reply(text: &str, demands: usize) -> Result<Reply, String> {
     if text.outcomes.len() != demands {
         return Err(format!("{} outcomes for {demands} demands", text.outcomes.len()));
     }
-    Ok(Reply { outcomes: text.outcomes, d1: text.d1, rows: text.rows })
+    let mut grants = text.grants;
+    grants.resize(demands, None);
+    Ok(Reply { outcomes: text.outcomes, grants, horizon: text.horizon, d1: text.d1, rows: text.rows })
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 fn version(found: u8) -> Result<(), String> {

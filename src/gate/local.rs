@@ -5,9 +5,9 @@ use super::ports::{Demand, Outcome, Terms};
 use crate::identity::digest::Subject;
 use crate::limit::day::Day;
 use crate::limit::steady::Steady;
-use crate::limit::table::{BucketId, Full, Table};
+use crate::limit::table::{Bucket, BucketId, Full, Table};
 use crate::limit::tally::{Counted, Tally};
-use crate::limit::time::Time;
+use crate::limit::time::{Span, Time};
 use hashbrown::HashMap;
 
 /// Callers kept in mind, per kind of limit.
@@ -40,8 +40,8 @@ impl Local {
                 let tat = self.table.tat(id);
                 match gcra.take(tat, now, demand.cost) {
                     Ok(tat) => {
-                        self.table.put(id, tat);
-                        Outcome::Met { left: gcra.available(tat, now), more: gcra.until_more(tat, now) }
+                        self.table.put(id, Bucket { tat, ..Bucket::default() });
+                        met(gcra.available(tat, now), gcra.until_more(tat, now))
                     }
                     Err(no) => Outcome::Refused { left: gcra.available(tat, now), wait: no.wait, until: None },
                 }
@@ -49,7 +49,7 @@ impl Local {
             Terms::Quota(count, zone) => {
                 let day = zone.day(wall);
                 match self.tally(id, &day).take(&day, demand.cost, *count) {
-                    Counted::Taken { left } => Outcome::Met { left, more: day.end.since(wall) },
+                    Counted::Taken { left } => met(left, day.end.since(wall)),
                     Counted::Exhausted { left, until } => {
                         Outcome::Refused { left, wait: until.since(wall), until: Some(until.as_secs()) }
                     }
@@ -69,4 +69,9 @@ impl Local {
         }
         self.tallies.entry(id).or_default()
     }
+}
+
+/// Nothing that is taken here can be given back: there is nobody to give it to.
+fn met(left: u64, more: Span) -> Outcome {
+    Outcome::Met { left, more, slot: Span::ZERO, until: None }
 }

@@ -4,4 +4,6 @@ pub mod decide;
 pub mod local;
 pub mod plan;
 pub mod ports;
+pub mod refill;
 pub mod verdict;
+pub mod wallet;

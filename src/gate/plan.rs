@@ -67,7 +67,7 @@ impl<'p> Plan<'p> {
         }
         for binding in route.into_iter().chain(&policy.base) {
             plan.shared.extend(of(binding, Scope::Global).map(|met| Stop {
-                seat: Seat::Shared(&met.limit.name),
+                seat: Seat::Shared(met.limit.name.as_str().into()),
                 subject: None,
                 limits: vec![met],
             }));
@@ -103,14 +103,23 @@ impl Met<'_> {
         matches!(self.limit.allowance, Allowance::Quota(_))
     }
 
-    fn demand(&self) -> Demand {
+    /// What the limit allows, as its actor is told.
+    pub fn terms(&self) -> Terms {
+        match &self.limit.allowance {
+            Allowance::Rate(rate) => Terms::Rate(rate.gcra()),
+            Allowance::Quota(quota) => Terms::Quota(quota.count(), quota.zone().clone()),
+        }
+    }
+
+    /// The question for one request, or for none and what is wished for alone.
+    pub fn demand(&self, cost: u64, wish: u64, owed: u64) -> Demand {
         Demand {
             limit: self.limit.name.clone(),
-            terms: match &self.limit.allowance {
-                Allowance::Rate(rate) => Terms::Rate(rate.gcra()),
-                Allowance::Quota(quota) => Terms::Quota(quota.count(), quota.zone().clone()),
-            },
-            cost: self.limit.cost,
+            terms: self.terms(),
+            cost,
+            wish,
+            owed,
+            back: None,
             weight: match self.limit.mode {
                 Mode::Enforce => Weight::Binding,
                 Mode::Shadow => Weight::Shadow,
@@ -121,11 +130,11 @@ impl Met<'_> {
 
 impl Stop<'_> {
     /// The question for this stop's actor.
-    pub fn ask(&self, intent: Intent, patience: &Patience) -> Ask {
+    pub fn ask(&self, intent: Intent, demands: Vec<Demand>, patience: &Patience) -> Ask {
         Ask {
             intent,
             subject: self.subject,
-            demands: self.limits.iter().map(Met::demand).collect(),
+            demands,
             // What everyone shares is always saved: a crash must not open it for everyone at once.
             durable_after: if self.subject.is_some() { patience.durable_after } else { Span::ZERO },
             // An actor whose D1 is away answers well before its own deadline, so that its other limits still hold.

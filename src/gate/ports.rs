@@ -8,6 +8,7 @@ use crate::limit::table::BucketId;
 use crate::limit::time::Span;
 use core::fmt;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// Whether tokens change hands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,10 +42,29 @@ pub struct Demand {
     pub limit: String,
     /// What it allows.
     pub terms: Terms,
-    /// Tokens that the request takes.
+    /// Tokens that the request takes; none when it is only the wish that is asked for.
     pub cost: u64,
+    /// How many tokens more the asker would like to hold, to spend without asking.
+    pub wish: u64,
+    /// Tokens that the caller has used up already and the asker has not told of: of a request that was refused from memory.
+    pub owed: u64,
+    /// Tokens of a quota that the asker held and does not use, for the day that ends then.
+    pub back: Option<Back>,
     /// Whether its refusal counts against the others.
     pub weight: Weight,
+}
+
+impl Ask {
+    /// The same question for a second time, when the answer to the first may have been lost: what it gives to the actor is left
+    /// out, or it would be given twice.
+    pub fn repeated(&self) -> Ask {
+        let mut ask = self.clone();
+        for demand in &mut ask.demands {
+            demand.owed = 0;
+            demand.back = None;
+        }
+        ask
+    }
 }
 
 impl Demand {
@@ -61,6 +81,15 @@ impl Demand {
         hasher.finalize_xof().fill(&mut id);
         BucketId::from_be_bytes(id)
     }
+}
+
+/// Quota tokens on their way back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Back {
+    /// How many.
+    pub tokens: u64,
+    /// The end of the day that they belong to, in Unix seconds.
+    pub until: u64,
 }
 
 /// What a limit allows.
@@ -86,6 +115,10 @@ pub enum Weight {
 pub struct Reply {
     /// One outcome per demand, in their order.
     pub outcomes: Vec<Outcome>,
+    /// What was granted of each wish, in their order; also where the request itself was refused.
+    pub grants: Vec<Option<Grant>>,
+    /// How long the actor would like its grants to last.
+    pub horizon: Span,
     /// Statements sent to D1.
     pub d1: u32,
     /// Rows written to the actor's storage and to D1.
@@ -102,6 +135,12 @@ pub enum Outcome {
         left: u64,
         /// How long until there is one more; zero when full.
         more: Span,
+        /// For a rate: how far ahead the slots that were taken begin. A quota's tokens are good until its day ends.
+        #[serde(default)]
+        slot: Span,
+        /// For a quota: when its day ends, in Unix seconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<u64>,
     },
     /// Not now.
     Refused {
@@ -122,6 +161,16 @@ pub enum Outcome {
     Unknown,
 }
 
+/// Tokens to hold and spend without asking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grant {
+    /// How many.
+    pub count: u64,
+    /// For a rate: how far ahead the first slot lies.
+    #[serde(default)]
+    pub first: Span,
+}
+
 /// Why an actor gave no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
@@ -135,6 +184,17 @@ pub enum Trouble {
     Nonsense(String),
     /// Anything else.
     Failed(String),
+}
+
+impl Seat<'_> {
+    /// The same seat, for longer than the policy that named it is at hand.
+    pub fn into_owned(self) -> Seat<'static> {
+        match self {
+            Seat::Ip(subject) => Seat::Ip(subject),
+            Seat::Key(subject) => Seat::Key(subject),
+            Seat::Shared(limit) => Seat::Shared(Cow::Owned(limit.into_owned())),
+        }
+    }
 }
 
 impl fmt::Display for Trouble {
@@ -157,11 +217,14 @@ pub enum Seat<'a> {
     /// A key's.
     Key(Subject),
     /// A shared limit's, by the limit's name.
-    Shared(&'a str),
+    Shared(Cow<'a, str>),
 }
 
 /// Those who hold the state.
 pub trait Actors {
     /// Asks the actor at `seat`. Made to answer, or to fail, within the deadline.
-    fn ask(&self, seat: Seat<'_>, ask: &Ask) -> impl Future<Output = Result<Reply, Trouble>>;
+    fn ask(&self, seat: &Seat<'_>, ask: &Ask) -> impl Future<Output = Result<Reply, Trouble>>;
+
+    /// Waits.
+    fn pause(&self, span: Span) -> impl Future<Output = ()>;
 }

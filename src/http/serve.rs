@@ -9,17 +9,20 @@ use crate::actor::name::Region;
 use crate::clock;
 use crate::gate::decide::Gate;
 use crate::gate::plan::{Patience, Plan};
+use crate::gate::refill::{Errand, Runner};
 use crate::gate::verdict::{Decision, Spent};
 use crate::identity::Presented;
 use crate::identity::address::Address;
 use crate::isolate::{Isolate, Loaded};
 use crate::limit::time::Time;
 use crate::log::{self, Effect};
+use futures_util::future::join_all;
+use std::rc::Rc;
 use web_sys::{Headers, Request, Response, ResponseInit};
-use worker::Env;
 use worker::console_warn;
 use worker::js_sys::Reflect;
 use worker::wasm_bindgen::JsValue;
+use worker::{Context, Env};
 
 /// A request's headers and query, as `identity` reads them.
 struct Arrived<'a> {
@@ -41,12 +44,12 @@ impl Presented for Arrived<'_> {
 ///
 /// # Errors
 /// The runtime's, should it not even take a response that we make.
-pub async fn serve(request: Request, env: Env) -> Result<Response, JsValue> {
+pub async fn serve(request: Request, env: Env, context: &Context) -> Result<Response, JsValue> {
     let isolate = Isolate::get(&env);
     let Some(loaded) = &isolate.loaded else {
         return respond(&request, Problem::failure(Failure::Misconfigured), None);
     };
-    match decide_and_forward(&request, &env, &isolate, loaded).await {
+    match decide_and_forward(&request, &env, context, &isolate, loaded).await {
         Ok(response) => Ok(response),
         Err(thrown) => {
             isolate.warn("request", &format!("{thrown:?}"), clock::now());
@@ -58,7 +61,8 @@ pub async fn serve(request: Request, env: Env) -> Result<Response, JsValue> {
 async fn decide_and_forward(
     request: &Request,
     env: &Env,
-    isolate: &Isolate,
+    context: &Context,
+    isolate: &Rc<Isolate>,
     loaded: &Loaded,
 ) -> Result<Response, JsValue> {
     let begun = clock::now();
@@ -80,7 +84,7 @@ async fn decide_and_forward(
         deadline: settings.deadline,
     };
     let patience = Patience { durable_after: settings.durable_after, deadline: settings.deadline };
-    let gate = Gate { actors: &actors, local: &isolate.local, patience, wall: clock::now };
+    let gate = Gate { actors: &actors, wallet: &isolate.wallet, local: &isolate.local, patience, wall: clock::now };
     let decision = gate.decide(&plan).await;
     let decided = clock::now();
     report(&decision, isolate, &arrived, decided);
@@ -88,6 +92,10 @@ async fn decide_and_forward(
 
     if let Some(refusal) = &decision.refusal {
         return respond(request, Problem::refusal(refusal, &plan, settings.headers, decided), trace);
+    }
+    let (refills, tendings) = (gate.refills(&plan), gate.tendings(&plan));
+    if !refills.is_empty() || !tendings.is_empty() {
+        context.wait_until(run_errands(Rc::clone(isolate), actors, patience, refills, tendings));
     }
     let response = match proxy::forward(request, target, settings.origin.as_deref(), &loaded.hop).await {
         Ok(response) => response,
@@ -100,6 +108,19 @@ async fn decide_and_forward(
     let mut headers = rate_headers(settings.headers, stand.map(|stand| stand.limit), stand);
     headers.extend(trace);
     proxy::with_headers(response, &headers)
+}
+
+/// Runs errands when the request has its answer.
+async fn run_errands(
+    isolate: Rc<Isolate>,
+    actors: Client,
+    patience: Patience,
+    refills: Vec<Errand>,
+    tendings: Vec<Errand>,
+) {
+    let runner = Runner { actors: &actors, wallet: &isolate.wallet, patience, wall: clock::now };
+    join_all(refills.into_iter().map(|errand| runner.refill(errand))).await;
+    join_all(tendings.into_iter().map(|errand| runner.tend(errand))).await;
 }
 
 /// Logs what was refused, what would have been, and what could not be checked.

@@ -1,6 +1,7 @@
 //! The statements, and the ledger on D1.
 
 use super::{Added, Entry, Ledger};
+use crate::actor::purse::Rest;
 use crate::limit::day::{Day, Zone};
 use crate::limit::time::{Span, Time};
 use crate::time_out::within;
@@ -12,6 +13,10 @@ use worker::wasm_bindgen::JsValue;
 const ADD: &str = "INSERT INTO quota (day, name, subject, used) VALUES (?1, ?2, ?3, ?4) \
      ON CONFLICT (day, name, subject) DO UPDATE SET used = used + excluded.used \
      WHERE used + excluded.used <= ?5 RETURNING used";
+
+/// Never below zero, should an operator have deleted the row meanwhile.
+const GIVE_BACK: &str = "UPDATE quota SET used = used - ?4 \
+     WHERE day = ?1 AND name = ?2 AND subject = ?3 AND used >= ?4";
 
 const DELETE_BEFORE: &str = "DELETE FROM quota WHERE day < ?1";
 
@@ -35,6 +40,19 @@ impl Ledger for D1Ledger {
         let rows = answer.map_err(|error| error.to_string())?;
         let Some(row) = rows.first() else { return Ok(Added::Exhausted) };
         used(row, entry).ok_or_else(|| "D1 answered what no count can be".to_string())
+    }
+
+    async fn give_back(&self, rest: &Rest) -> Result<(), String> {
+        let database = self.0.as_ref().ok_or("there is no D1 database bound as DB")?;
+        let subject = rest.subject.map(|subject| subject.to_string()).unwrap_or_default();
+        let row = [
+            JsValue::from_str(&rest.date),
+            JsValue::from_str(&rest.limit),
+            JsValue::from_str(&subject),
+            number(rest.tokens),
+        ];
+        let statement = database.prepare(GIVE_BACK).bind(&row).map_err(|error| error.to_string())?;
+        statement.run().await.map(|_| ()).map_err(|error| error.to_string())
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod d1;
 
+use crate::actor::purse::Rest;
 use crate::identity::digest::Subject;
 use crate::limit::day::Day;
 use crate::limit::time::Span;
@@ -40,4 +41,10 @@ pub trait Ledger {
     /// # Errors
     /// A sentence, where there is no readable answer within `patience`. The tokens may have been counted then.
     fn add(&self, entry: Entry<'_>, patience: Span) -> impl Future<Output = Result<Added, String>>;
+
+    /// Counts `rest` as unused again. Never repeated either: when the answer is lost, the tokens may be.
+    ///
+    /// # Errors
+    /// A sentence, where there is no readable answer.
+    fn give_back(&self, rest: &Rest) -> impl Future<Output = Result<(), String>>;
 }

@@ -50,13 +50,18 @@ impl Gcra {
         self.interval.times(self.burst)
     }
 
+    /// The tolerance τ: how far ahead of an admission the slot it owns may lie, (burst − 1) × interval.
+    pub const fn tolerance(&self) -> Span {
+        self.interval.times(self.burst.saturating_sub(1))
+    }
+
     /// Takes `cost` tokens at `now` from the bucket whose TAT is `tat`: its new TAT, or how long to wait.
     ///
     /// # Errors
     /// [`NotBefore`] where the bucket holds less than `cost`; the bucket is unchanged. A `cost` above the
     /// burst can never be met and is refused when the configuration is read.
     pub fn take(&self, tat: Time, now: Time, cost: u64) -> Result<Time, NotBefore> {
-        let taken = self.debt(tat, now).plus(self.interval.times(cost));
+        let taken = tat.since(now).plus(self.interval.times(cost));
         let moved = now.plus(taken);
         match taken.over(self.capacity()) {
             // Where time ends, a TAT cannot move on: what it did not record must not be admitted.
@@ -66,34 +71,29 @@ impl Gcra {
         }
     }
 
-    /// The TAT to keep at `now` in place of `tat`: the earlier of it and a full debt's.
+    /// The TAT to keep at `now` in place of `tat`: the earlier of it and a full debt's, and of what may be leased `ahead` of that.
     ///
-    /// No take leaves more than a full debt behind, so what lies further ahead comes from a clock that stepped, a
-    /// limit that shrank or a damaged row. [`take`](Gcra::take) counts it as a full debt at every `now`; only when
-    /// the caller keeps this in its place does the debt start to be repaid, and the promised wait come true.
-    pub fn settle(&self, tat: Time, now: Time) -> Time {
-        tat.min(now.plus(self.capacity()))
+    /// No take and no lease leaves more behind, so what lies further ahead comes from a clock that stepped, a limit that shrank
+    /// or a damaged row. It is cut down, so that nobody is locked out for longer.
+    pub fn settle(&self, tat: Time, now: Time, ahead: Span) -> Time {
+        tat.min(now.plus(self.capacity()).plus(ahead))
     }
 
     /// Whole tokens in the bucket at `now`.
     pub fn available(&self, tat: Time, now: Time) -> u64 {
-        let free = self.capacity().over(self.debt(tat, now));
+        let free = self.capacity().over(tat.since(now));
         free.as_nanos().checked_div(self.interval.as_nanos()).unwrap_or(0)
     }
 
     /// How long until the bucket holds one whole token more than at `now`; zero where it is full.
     pub fn until_more(&self, tat: Time, now: Time) -> Span {
-        let debt = self.debt(tat, now).as_nanos();
-        match (debt, debt.checked_rem(self.interval.as_nanos())) {
-            (0, _) => Span::ZERO,
-            (_, None | Some(0)) => self.interval,
-            (_, Some(rest)) => Span::from_nanos(rest),
+        let debt = tat.since(now);
+        let beyond = debt.over(self.capacity());
+        match debt.as_nanos().checked_rem(self.interval.as_nanos()) {
+            _ if debt == Span::ZERO => Span::ZERO,
+            _ if beyond > Span::ZERO => beyond.plus(self.interval),
+            None | Some(0) => self.interval,
+            Some(rest) => Span::from_nanos(rest),
         }
-    }
-
-    /// What is owed at `now`. A TAT further ahead than a full debt (a clock that stepped, a limit that
-    /// changed, a row from the future) counts as a full debt; see [`settle`](Gcra::settle).
-    fn debt(&self, tat: Time, now: Time) -> Span {
-        tat.since(now).min(self.capacity())
     }
 }

@@ -4,6 +4,7 @@
 pub mod day;
 pub mod gcra;
 pub mod invalid;
+pub mod prepay;
 pub mod rate;
 pub mod read;
 pub mod steady;

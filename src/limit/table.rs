@@ -1,6 +1,7 @@
 //! A bounded table of buckets. A bucket at rest (its TAT has passed) is the same as no bucket, so it may be
 //! dropped at any time; a bucket in debt never is, so nobody can wash off a debt by flooding the table.
 
+use super::prepay::Ahead;
 use super::time::{Span, Time};
 use hashbrown::HashMap;
 
@@ -21,10 +22,19 @@ pub struct Full {
     pub wait: Span,
 }
 
-/// The TATs of at most `capacity` buckets.
+/// One bucket.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bucket {
+    /// Its TAT; long ago for a full one.
+    pub tat: Time,
+    /// What is on the disk for it.
+    pub ahead: Ahead,
+}
+
+/// At most `capacity` buckets.
 #[derive(Debug)]
 pub struct Table {
-    tats: HashMap<BucketId, Time>,
+    buckets: HashMap<BucketId, Bucket>,
     capacity: usize,
     sweep_at: usize,
     swept: Time,
@@ -35,7 +45,7 @@ impl Table {
     /// An empty table for at most `capacity` buckets.
     pub fn new(capacity: usize) -> Table {
         Table {
-            tats: HashMap::new(),
+            buckets: HashMap::new(),
             capacity,
             sweep_at: SMALL.min(capacity),
             swept: Time::default(),
@@ -45,17 +55,22 @@ impl Table {
 
     /// How many buckets the table holds, those at rest but not yet swept included.
     pub fn len(&self) -> usize {
-        self.tats.len()
+        self.buckets.len()
     }
 
     /// Whether the table holds no bucket.
     pub fn is_empty(&self) -> bool {
-        self.tats.is_empty()
+        self.buckets.is_empty()
     }
 
-    /// The bucket's TAT; long ago for a bucket that is not there, which is a full one.
+    /// A bucket; a full one where there is none of that name.
+    pub fn get(&self, id: BucketId) -> Bucket {
+        self.buckets.get(&id).copied().unwrap_or_default()
+    }
+
+    /// A bucket's TAT.
     pub fn tat(&self, id: BucketId) -> Time {
-        self.tats.get(&id).copied().unwrap_or_default()
+        self.get(id).tat
     }
 
     /// Makes sure that [`put`](Table::put) has room for every one of `ids`.
@@ -63,30 +78,30 @@ impl Table {
     /// # Errors
     /// [`Full`] where too many of them are new and no bucket is at rest.
     pub fn reserve(&mut self, ids: impl Iterator<Item = BucketId>, now: Time) -> Result<(), Full> {
-        let new = ids.filter(|id| !self.tats.contains_key(id)).count();
-        if self.tats.len().saturating_add(new) > self.sweep_at {
+        let new = ids.filter(|id| !self.buckets.contains_key(id)).count();
+        if self.buckets.len().saturating_add(new) > self.sweep_at {
             self.sweep(now);
         }
-        if new > 0 && self.tats.len().saturating_add(new) > self.capacity {
+        if new > 0 && self.buckets.len().saturating_add(new) > self.capacity {
             return Err(Full { wait: self.earliest.since(now).max(SWEEP_EVERY) });
         }
         Ok(())
     }
 
-    /// Sets a bucket's TAT. The caller has reserved room for it.
-    pub fn put(&mut self, id: BucketId, tat: Time) {
-        self.tats.insert(id, tat);
+    /// Sets a bucket. The caller has reserved room for it.
+    pub fn put(&mut self, id: BucketId, bucket: Bucket) {
+        self.buckets.insert(id, bucket);
     }
 
     /// Drops the buckets at rest, unless that was done a moment ago.
     fn sweep(&mut self, now: Time) {
-        if self.swept.plus(SWEEP_EVERY) > now && self.tats.len() >= self.capacity {
+        if self.swept.plus(SWEEP_EVERY) > now && self.buckets.len() >= self.capacity {
             return;
         }
-        self.tats.retain(|_, tat| *tat > now);
+        self.buckets.retain(|_, bucket| bucket.tat > now);
         self.swept = now;
-        self.earliest = self.tats.values().copied().min().unwrap_or(now);
+        self.earliest = self.buckets.values().map(|bucket| bucket.tat).min().unwrap_or(now);
         // Twice what is in use, so that the cost of sweeping is spread over as many insertions.
-        self.sweep_at = self.tats.len().saturating_mul(2).clamp(SMALL.min(self.capacity), self.capacity);
+        self.sweep_at = self.buckets.len().saturating_mul(2).clamp(SMALL.min(self.capacity), self.capacity);
     }
 }

@@ -183,7 +183,7 @@ impl Allowed<'_> {
         let numbered = (1_usize..).zip(self.entries);
         let named = numbered.map(|(number, (_, allowance))| {
             let suffix = if number == 1 { String::new() } else { format!("-{number}") };
-            Limit { name: format!("{binding}/{scope}{suffix}"), scope, allowance, cost, mode, on_error }
+            Limit { name: format!("{binding}/{scope}{suffix}"), number: 0, scope, allowance, cost, mode, on_error }
         });
         named.collect()
     }

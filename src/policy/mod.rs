@@ -70,6 +70,8 @@ pub struct Binding {
 pub struct Limit {
     /// `login/ip`, `api/key-2`.
     pub name: String,
+    /// Its place among all of the policy's limits: a short name for it within one isolate, whose policy never changes.
+    pub number: u32,
     /// Who is counted.
     pub scope: Scope,
     /// How much is allowed.
@@ -148,6 +150,10 @@ impl Policy {
         let faults = faults.into_vec();
         if !faults.is_empty() {
             return Err(faults);
+        }
+        let limits = base.iter_mut().chain(&mut bindings).flat_map(|binding| &mut binding.limits);
+        for (limit, number) in limits.zip(0..) {
+            limit.number = number;
         }
         let lookup = lookup::Lookup::new(&bindings);
         Ok(Policy { base, bindings, settings, lookup })

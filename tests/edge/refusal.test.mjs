@@ -80,7 +80,7 @@ for (const [style, has] of [["draft-11", DRAFT], ["legacy", LEGACY], ["both", [.
 }
 
 test("TRACE tells what a decision cost, and nothing does without it", async (t) => {
-  const limits = { LIMIT_X: { route: "/x", per_ip: "2/h", per_key: "9/min", global: "100/s" }, LIMIT_Q: { route: "/q", per_key: "9/day" } };
+  const limits = { LIMIT_X: { route: "/x", per_ip: "2/h", per_key: "60/min", global: "100/s" }, LIMIT_Q: { route: "/q", per_key: "9/day" } };
   const edge = await start(t, { vars: { TRACE: "header", ...limits } });
   const answers = [...(await inTurn(3, () => edge.get("/x", who))), await edge.get("/free", who), await edge.get("/q", who)];
   const traces = answers.map(({ headers }) => Object.fromEntries([...parseDictionary(headers["penstock-trace"])].map(([name, [value]]) => [name, value])));

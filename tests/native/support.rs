@@ -4,6 +4,7 @@ use core::cell::{Cell, RefCell};
 use core::pin::{Pin, pin};
 use core::task::{Context, Poll, Waker};
 use penstock::actor::counter::{Counter, Disk, answer};
+use penstock::actor::purse::Rest;
 use penstock::gate::ports::{Ask, Demand, Intent, Outcome, Reply, Terms, Weight};
 use penstock::identity::Subject;
 use penstock::ledger::{Added, Entry, Ledger};
@@ -97,6 +98,13 @@ impl Ledger for FakeLedger {
             _ => Ok(Added::Counted { used: *used }),
         }
     }
+
+    async fn give_back(&self, rest: &Rest) -> Result<(), String> {
+        let mut used = self.used.borrow_mut();
+        let used = used.entry((rest.date.clone(), rest.limit.clone())).or_default();
+        *used = used.checked_sub(rest.tokens).ok_or("more than was used")?;
+        Ok(())
+    }
 }
 
 /// One actor with its disk, its ledger and its clock.
@@ -169,11 +177,19 @@ pub fn ask(caller: u8, demands: Vec<Demand>) -> Ask {
 /// `burst` tokens, one back every `interval`.
 pub fn rate(name: &str, interval: Span, burst: u64) -> Demand {
     let gcra = Gcra::new(interval, burst).unwrap();
-    Demand { limit: name.into(), terms: Terms::Rate(gcra), cost: 1, weight: Weight::Binding }
+    Demand {
+        limit: name.into(),
+        terms: Terms::Rate(gcra),
+        cost: 1,
+        wish: 0,
+        owed: 0,
+        back: None,
+        weight: Weight::Binding,
+    }
 }
 
 /// `count` a day in `zone`.
 pub fn quota(name: &str, count: u64, zone: &str) -> Demand {
     let terms = Terms::Quota(count, zone.parse().unwrap());
-    Demand { limit: name.into(), terms, cost: 1, weight: Weight::Binding }
+    Demand { limit: name.into(), terms, cost: 1, wish: 0, owed: 0, back: None, weight: Weight::Binding }
 }

@@ -2,7 +2,7 @@
 
 use crate::support::{Fault, World, ask, met, quota, rate, run};
 use futures_util::future::join_all;
-use penstock::gate::ports::{Ask, Outcome};
+use penstock::gate::ports::{Ask, Outcome, Reply};
 use penstock::limit::time::{Span, Time};
 
 const MINUTE: Span = Span::from_secs(60);
@@ -109,6 +109,20 @@ fn qta_05_without_d1_the_quota_is_unknown_and_rates_still_hold() {
     }
     let reply = world.ask(&both);
     assert!(matches!(reply.outcomes[..], [Outcome::Refused { .. }, _]), "{reply:?}");
+}
+
+#[test]
+fn qta_05_requests_that_wait_for_d1_together_take_no_more_than_the_rate_has() {
+    for fault in [Fault::None, Fault::Down, Fault::Lost] {
+        let world = World::default();
+        world.ledger.fault.set(fault);
+        let both = ask(1, vec![rate("a", MINUTE, 5), quota("b", 100, "UTC")]);
+        let replies = run(join_all((0..20).map(|_| world.answer(&both))));
+        let taken = |reply: &&Result<Reply, String>| {
+            reply.as_ref().is_ok_and(|reply| matches!(reply.outcomes[0], Outcome::Met { .. }))
+        };
+        assert_eq!(replies.iter().filter(taken).count(), 5);
+    }
 }
 
 #[test]

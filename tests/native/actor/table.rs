@@ -1,6 +1,6 @@
 //! The bounded table, against a plain map that never forgets.
 
-use penstock::limit::table::Table;
+use penstock::limit::table::{Bucket, Table};
 use penstock::limit::time::{Span, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -11,9 +11,13 @@ fn buckets_at_rest_make_room() {
     for number in 0..100_000_u128 {
         let now = Time::from_millis(u64::try_from(number).unwrap());
         table.reserve([number].into_iter(), now).unwrap();
-        table.put(number, now.plus(Span::from_millis(500)));
+        table.put(number, bucket(now.plus(Span::from_millis(500))));
     }
     assert!(table.len() < 3_000, "{} kept, of which 500 are in debt", table.len());
+}
+
+fn bucket(tat: Time) -> Bucket {
+    Bucket { tat, ..Bucket::default() }
 }
 
 proptest! {
@@ -31,7 +35,7 @@ proptest! {
             prop_assert_eq!(table.tat(id).max(now), Time::max(known, now));
             if table.reserve([id].into_iter(), now).is_ok() {
                 let tat = now.plus(Span::from_millis(debt));
-                table.put(id, tat);
+                table.put(id, bucket(tat));
                 naive.insert(id, tat);
             } else {
                 let in_debt = naive.values().filter(|tat| **tat > now.minus(Span::from_secs(1))).count();

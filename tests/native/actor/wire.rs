@@ -3,26 +3,29 @@
 
 use crate::support::{ask, quota, rate};
 use penstock::actor::wire::{read_ask, read_reply, write_ask, write_reply};
-use penstock::gate::ports::{Demand, Outcome, Reply, Weight};
+use penstock::gate::ports::{Back, Demand, Grant, Outcome, Reply, Weight};
 use penstock::limit::time::Span;
 use proptest::prelude::*;
 
 const ASK: &str = concat!(
     r#"{"v":1,"intent":"take","subject":"07070707070707070707070707070707","#,
-    r#""demands":[{"limit":"login/ip","cost":1,"rate":{"interval":12000000000,"burst":5}},"#,
-    r#"{"limit":"api/key","cost":1,"shadow":true,"quota":{"count":100,"zone":"Asia/Shanghai"}}],"#,
+    r#""demands":[{"limit":"login/ip","cost":1,"wish":30,"owed":2,"rate":{"interval":12000000000,"burst":5}},"#,
+    r#"{"limit":"api/key","cost":0,"back":{"tokens":3,"until":1795996800},"shadow":true,"quota":{"count":100,"zone":"Asia/Shanghai"}}],"#,
     r#""durable_after":10000000000,"patience":200000000}"#,
 );
 
 const REPLY: &str = concat!(
-    r#"{"v":1,"outcomes":[{"met":{"left":4,"more":12000000000}},{"refused":{"left":0,"wait":5}},"#,
-    r#"{"refused":{"left":0,"wait":5,"until":1795996800}},{"full":{"wait":1000000000}},"unknown"],"d1":1,"rows":2}"#,
+    r#"{"v":1,"outcomes":[{"met":{"left":4,"more":12000000000,"slot":0}},"#,
+    r#"{"met":{"left":4,"more":12000000000,"slot":7,"until":1795996800}},{"refused":{"left":0,"wait":5}},"#,
+    r#"{"refused":{"left":0,"wait":5,"until":1795996800}},{"full":{"wait":1000000000}},"unknown"],"grants":[null,{"count":30,"first":8},null,null,null,null],"horizon":250000000,"d1":1,"rows":2}"#,
 );
 
 #[test]
 fn the_question_format_is_unchanged() {
     let shadow = Demand { weight: Weight::Shadow, ..quota("api/key", 100, "Asia/Shanghai") };
-    let ask = ask(7, vec![rate("login/ip", Span::from_secs(12), 5), shadow]);
+    let rate = Demand { wish: 30, owed: 2, ..rate("login/ip", Span::from_secs(12), 5) };
+    let shadow = Demand { cost: 0, back: Some(Back { tokens: 3, until: 1_795_996_800 }), ..shadow };
+    let ask = ask(7, vec![rate, shadow]);
     assert_eq!(write_ask(&ask), ASK);
     assert_eq!(read_ask(ASK), Ok(ask));
 }
@@ -31,23 +34,26 @@ fn the_question_format_is_unchanged() {
 fn the_answer_format_is_unchanged() {
     let refused = |until| Outcome::Refused { left: 0, wait: Span::from_nanos(5), until };
     let outcomes = vec![
-        Outcome::Met { left: 4, more: Span::from_secs(12) },
+        Outcome::Met { left: 4, more: Span::from_secs(12), slot: Span::ZERO, until: None },
+        Outcome::Met { left: 4, more: Span::from_secs(12), slot: Span::from_nanos(7), until: Some(1_795_996_800) },
         refused(None),
         refused(Some(1_795_996_800)),
         Outcome::Full { wait: Span::from_secs(1) },
         Outcome::Unknown,
     ];
-    let reply = Reply { outcomes, d1: 1, rows: 2 };
+    let grant = Grant { count: 30, first: Span::from_nanos(8) };
+    let grants = vec![None, Some(grant), None, None, None, None];
+    let reply = Reply { outcomes, grants, horizon: Span::from_millis(250), d1: 1, rows: 2 };
     assert_eq!(write_reply(&reply), REPLY);
-    assert_eq!(read_reply(REPLY, 5), Ok(reply));
+    assert_eq!(read_reply(REPLY, 6), Ok(reply));
 }
 
 #[test]
 fn what_an_older_reader_would_misunderstand_is_refused() {
     let newer = |text: &str| text.replacen(r#""v":1"#, r#""v":2"#, 1);
     assert_eq!(read_ask(&newer(ASK)), Err("version 2, expected 1".into()));
-    assert_eq!(read_reply(&newer(REPLY), 5), Err("version 2, expected 1".into()));
-    assert_eq!(read_reply(REPLY, 4), Err("5 outcomes for 4 demands".into()));
+    assert_eq!(read_reply(&newer(REPLY), 6), Err("version 2, expected 1".into()));
+    assert_eq!(read_reply(REPLY, 4), Err("6 outcomes for 4 demands".into()));
     for (good, bad) in [(r#""burst":5"#, r#""burst":0"#), ("Asia/Shanghai", "Asia/Nowhere"), ("0707", "zzzz")] {
         assert!(read_ask(&ASK.replacen(good, bad, 1)).is_err(), "{bad}");
     }

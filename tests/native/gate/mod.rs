@@ -2,5 +2,6 @@
 
 mod failing;
 mod fairness;
+mod leases;
 mod plan;
 mod support;

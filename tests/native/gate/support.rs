@@ -7,6 +7,7 @@ use penstock::gate::local::Local;
 use penstock::gate::plan::{Patience, Plan};
 use penstock::gate::ports::{Actors, Ask, Reply, Seat, Trouble};
 use penstock::gate::verdict::Decision;
+use penstock::gate::wallet::Wallet;
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
 use penstock::policy::Policy;
@@ -17,7 +18,7 @@ thread_local! {
     static NOW: Cell<Time> = const { Cell::new(EVENING) };
 }
 
-fn now() -> Time {
+pub fn now() -> Time {
     NOW.get()
 }
 
@@ -27,11 +28,12 @@ pub struct Deployment {
     pub actors: RefCell<BTreeMap<String, Rc<World>>>,
     pub trouble: RefCell<Option<Trouble>>,
     pub calls: Cell<u32>,
+    pub wallet: RefCell<Wallet>,
     local: RefCell<Local>,
 }
 
 impl Actors for Deployment {
-    async fn ask(&self, seat: Seat<'_>, ask: &Ask) -> Result<Reply, Trouble> {
+    async fn ask(&self, seat: &Seat<'_>, ask: &Ask) -> Result<Reply, Trouble> {
         self.calls.set(self.calls.get() + 1);
         if let Some(trouble) = self.trouble.borrow().clone() {
             return Err(trouble);
@@ -39,6 +41,10 @@ impl Actors for Deployment {
         let world = Rc::clone(self.actors.borrow_mut().entry(format!("{seat:?}")).or_default());
         world.now.set(now());
         world.answer(ask).await.map_err(Trouble::Failed)
+    }
+
+    async fn pause(&self, span: Span) {
+        NOW.set(now().plus(span));
     }
 }
 
@@ -52,6 +58,7 @@ impl Deployment {
             actors: RefCell::default(),
             trouble: RefCell::default(),
             calls: Cell::default(),
+            wallet: RefCell::default(),
             local: RefCell::default(),
         }
     }
@@ -61,9 +68,13 @@ impl Deployment {
         let route = self.policy.route("GET", "example.com", path);
         let plan =
             Plan::new(&self.policy, route, Subject::from_bytes([ip; 16]), |_| Some(Subject::from_bytes([key?; 16])));
+        run(self.gate().decide(&plan))
+    }
+
+    /// What decides in this deployment's one isolate.
+    pub fn gate(&self) -> Gate<'_, Deployment> {
         let patience = Patience { durable_after: Span::from_secs(10), deadline: Span::from_millis(250) };
-        let gate = Gate { actors: self, local: &self.local, patience, wall: now };
-        run(gate.decide(&plan))
+        Gate { actors: self, wallet: &self.wallet, local: &self.local, patience, wall: now }
     }
 
     /// Whether such a request passes.

@@ -1,0 +1,121 @@
+//! Off the request's path: asking for more before what is in hand is gone, and giving back what nobody uses.
+
+use super::decide::Gate;
+use super::plan::{Met, Patience, Plan};
+use super::ports::{Actors, Ask, Demand, Intent, Outcome, Seat, Weight};
+use super::wallet::{IDLE, Name, Trip, Wallet};
+use crate::limit::rate::Allowance;
+use crate::limit::time::Time;
+use std::cell::RefCell;
+
+/// How often a holder of quota tokens looks whether they lie idle, before it leaves them to the next request.
+const LOOKS: u32 = 20;
+
+/// A question to ask when the request has been answered. It borrows nothing from the request.
+#[derive(Debug)]
+pub struct Errand {
+    seat: Seat<'static>,
+    ask: Ask,
+    names: Vec<Name>,
+}
+
+impl<A: Actors> Gate<'_, A> {
+    /// What to ask for after a request that passed: more of what runs low.
+    pub fn refills(&self, plan: &Plan<'_>) -> Vec<Errand> {
+        self.errands(plan, |wallet, name, met, now| {
+            let low = wallet.runs_low(name, now, self.patience.deadline);
+            low.then(|| wallet.ask(name, &met.terms(), met.limit.cost, now))
+        })
+    }
+
+    /// What to look after when a request has passed: quota tokens in hand that nobody looks after yet.
+    pub fn tendings(&self, plan: &Plan<'_>) -> Vec<Errand> {
+        self.errands(plan, |wallet, name, met, now| {
+            let quota = matches!(met.limit.allowance, Allowance::Quota(_));
+            (quota && wallet.tend(name, now)).then_some((0, 0))
+        })
+    }
+
+    fn errands(
+        &self,
+        plan: &Plan<'_>,
+        wants: impl Fn(&mut Wallet, Name, &Met<'_>, Time) -> Option<(u64, u64)>,
+    ) -> Vec<Errand> {
+        let mut wallet = self.wallet.borrow_mut();
+        let now = wallet.now((self.wall)());
+        let stops = plan.caller.iter().chain(&plan.shared);
+        stops
+            .filter_map(|stop| {
+                let wanted = stop.limits.iter().filter_map(|met| {
+                    let name = (met.limit.number, stop.subject);
+                    let (wish, owed) = wants(&mut wallet, name, met, now)?;
+                    // Nothing is asked for a request here, so no limit's refusal may stand in another's way.
+                    Some((name, Demand { weight: Weight::Shadow, ..met.demand(0, wish, owed) }))
+                });
+                let (names, demands): (Vec<Name>, Vec<Demand>) = wanted.unzip();
+                let ask = stop.ask(Intent::Take, demands, &self.patience);
+                (!names.is_empty()).then(|| Errand { seat: stop.seat.clone().into_owned(), ask, names })
+            })
+            .collect()
+    }
+}
+
+/// Runs errands for one isolate.
+#[derive(Debug)]
+pub struct Runner<'r, A> {
+    /// Those who hold the state.
+    pub actors: &'r A,
+    /// What the isolate holds.
+    pub wallet: &'r RefCell<Wallet>,
+    /// The settings that travel with every question.
+    pub patience: Patience,
+    /// Reads the wall clock.
+    pub wall: fn() -> Time,
+}
+
+impl<A: Actors> Runner<'_, A> {
+    /// Asks for more, and takes in what comes.
+    pub async fn refill(&self, errand: Errand) {
+        let asked = self.now();
+        let answer = self.actors.ask(&errand.seat, &errand.ask).await;
+        let trip = Trip { asked, heard: self.now() };
+        let mut wallet = self.wallet.borrow_mut();
+        let Ok(reply) = answer else {
+            errand.names.iter().for_each(|name| wallet.lost(*name));
+            return;
+        };
+        let grants = reply.grants.into_iter().chain(core::iter::repeat(None));
+        let asked = errand.names.iter().zip(&errand.ask.demands);
+        for (((name, demand), outcome), grant) in asked.zip(&reply.outcomes).zip(grants) {
+            wallet.receive(*name, &demand.terms, grant, outcome, trip);
+            if matches!(outcome, Outcome::Met { .. }) {
+                wallet.hear(*name, demand, outcome, reply.horizon, trip);
+            }
+        }
+    }
+
+    /// Waits until quota tokens lie idle, and gives them back: once, whatever becomes of it.
+    pub async fn tend(&self, mut errand: Errand) {
+        for _ in 0..LOOKS {
+            self.actors.pause(IDLE).await;
+            let now = self.now();
+            let mut idle = false;
+            for (name, demand) in errand.names.iter().zip(&mut errand.ask.demands) {
+                demand.back = self.wallet.borrow_mut().idle(*name, now);
+                idle |= demand.back.is_some();
+            }
+            if idle {
+                let _ = self.actors.ask(&errand.seat, &errand.ask).await;
+            }
+            if !errand.names.iter().any(|name| self.wallet.borrow().holds_quota(*name, now)) {
+                break;
+            }
+        }
+        let mut wallet = self.wallet.borrow_mut();
+        errand.names.iter().for_each(|name| wallet.untend(*name));
+    }
+
+    fn now(&self) -> Time {
+        self.wallet.borrow_mut().now((self.wall)())
+    }
+}

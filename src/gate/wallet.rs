@@ -1,0 +1,379 @@
+//! What an isolate can decide alone: leases to spend, and denials to remember.
+//!
+//! A denial is exact: a TAT only grows, so who was told "not before t" stays denied until t, whatever other isolates do. A lease is exact
+//! too (see [`prepay`](crate::limit::prepay)). What falls out of here costs a call, never correctness.
+
+use super::ports::{Back, Demand, Grant, Outcome, Terms};
+use crate::identity::digest::Subject;
+use crate::limit::gcra::Gcra;
+use crate::limit::prepay::{HORIZON, Lease, Pace, leasable};
+use crate::limit::steady::Steady;
+use crate::limit::time::{Span, Time};
+use hashbrown::HashMap;
+
+/// A limit's number in the policy, and whose bucket. An isolate's policy never changes, so no limit meets another's entry.
+pub type Name = (u32, Option<Subject>);
+
+/// Entries kept, at about 300 bytes each.
+const CAPACITY: usize = 20_000;
+
+/// Leases kept in one entry; with as many, no more are asked for. Near the limit, where grants are small, there may be several.
+const LEASES: usize = 16;
+
+/// A used-up quota is asked for again after this time: an operator may have given some back.
+const BELIEVE_QUOTA: Span = Span::from_secs(60);
+
+/// Quota tokens that have lain unused for this long go back to the actor.
+pub const IDLE: Span = Span::from_secs(1);
+
+/// A call for more tokens that is older than this will not be answered any more.
+const STALE: Span = Span::from_secs(1);
+
+/// Whoever looks after quota tokens has stopped by then, one way or another.
+const TENDED: Span = Span::from_secs(30);
+
+/// The entries of one isolate.
+#[derive(Debug, Default)]
+pub struct Wallet {
+    entries: HashMap<Name, Entry>,
+    clock: Steady,
+}
+
+#[derive(Debug)]
+struct Entry {
+    denied: Option<Denied>,
+    leases: Vec<Held>,
+    pace: Pace,
+    horizon: Span,
+    /// When the call that is under way for more tokens was made.
+    asked: Option<Time>,
+    /// Tokens of requests that were refused before this limit could be asked.
+    owed: u64,
+    /// What the actor last said was left, and when.
+    told: (u64, Time),
+    spent: Time,
+    /// Since when somebody has looked after its quota tokens.
+    tended: Option<Time>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Denied {
+    until: Time,
+    outcome: Outcome,
+    heard: Time,
+}
+
+/// Tokens in hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// A slice of a rate's schedule.
+    Rate(Gcra, Lease),
+    /// Tokens of a day's quota, good until `end` (in the isolate's time).
+    Quota {
+        /// How many.
+        tokens: u64,
+        /// When they are worth nothing any more.
+        end: Time,
+        /// The same instant, in Unix seconds: the day that they belong to.
+        until: u64,
+    },
+}
+
+/// When a question was sent and its answer heard, in the isolate's time.
+#[derive(Clone, Copy, Debug)]
+pub struct Trip {
+    /// When it was sent.
+    pub asked: Time,
+    /// When its answer was heard.
+    pub heard: Time,
+}
+
+impl Wallet {
+    /// The isolate's time at which the wall clock reads `wall`.
+    pub fn now(&mut self, wall: Time) -> Time {
+        self.clock.read(wall)
+    }
+
+    /// A denial that still holds, with the wait that is left of it. Who holds slots that cannot be spent yet is denied until then
+    /// as well, for the bucket's TAT lies beyond them.
+    pub fn denied(&self, name: Name, cost: u64, now: Time) -> Option<Outcome> {
+        let entry = self.entries.get(&name)?;
+        match entry.leases.iter().filter_map(|held| held.wait(cost, now)).min() {
+            Some(Span::ZERO) => return None,
+            Some(wait) => return Some(Outcome::Refused { left: 0, wait, until: None }),
+            None => {}
+        }
+        let denied = entry.denied.filter(|denied| now < denied.until)?;
+        match denied.outcome {
+            Outcome::Refused { left, wait, until } => {
+                Some(Outcome::Refused { left, wait: wait.over(now.since(denied.heard)), until })
+            }
+            Outcome::Full { wait } => Some(Outcome::Full { wait: wait.over(now.since(denied.heard)) }),
+            Outcome::Met { .. } | Outcome::Unknown => None,
+        }
+    }
+
+    /// Spends `cost` tokens in hand, if there are as many.
+    pub fn spend(&mut self, name: Name, cost: u64, now: Time) -> Option<(Held, Outcome)> {
+        let entry = self.entries.get_mut(&name)?;
+        let spent = entry.leases.iter_mut().find_map(|held| held.spend(cost, now))?;
+        entry.leases.retain(|held| held.left(now) > 0);
+        entry.pace.spend(cost);
+        entry.spent = now;
+        Some((spent, entry.standing(spent, now)))
+    }
+
+    /// Takes back what was spent on a request that did not pass after all.
+    pub fn give_back(&mut self, name: Name, held: Held, now: Time) {
+        let entry = self.enter(name, now);
+        entry.put(held, now);
+    }
+
+    /// Notes that a refused request owes tokens here, to be paid with the next question.
+    pub fn owe(&mut self, name: Name, tokens: u64, now: Time) {
+        let entry = self.enter(name, now);
+        entry.owed = entry.owed.saturating_add(tokens);
+    }
+
+    /// How much to wish for with a question that is about to be asked anyway, and what is owed; notes that it is under way.
+    pub fn ask(&mut self, name: Name, terms: &Terms, cost: u64, now: Time) -> (u64, u64) {
+        let entry = self.enter(name, now);
+        let horizon = entry.horizon_for(terms);
+        let may = !matches!(terms, Terms::Rate(gcra) if !leasable(gcra, cost)) && entry.may_ask(now, STALE);
+        let wish = if may { entry.pace.wish(now, horizon) } else { 0 };
+        if wish > 0 {
+            entry.asked = Some(now);
+        }
+        (wish, core::mem::take(&mut entry.owed))
+    }
+
+    /// Whether a call that brings more tokens is under way, and not older than `patience`: it may never be heard of again, since a
+    /// request whose client has left may never run on.
+    pub fn waits(&self, name: Name, now: Time, patience: Span) -> bool {
+        self.entries.get(&name).is_some_and(|entry| entry.busy(now, patience))
+    }
+
+    /// Whether it is time to ask for more, before what is in hand is gone.
+    pub fn runs_low(&self, name: Name, now: Time, patience: Span) -> bool {
+        self.entries.get(&name).is_some_and(|entry| {
+            let left = entry.leases.iter().map(|held| held.left(now)).sum();
+            entry.may_ask(now, patience)
+                && entry.pace.runs_low(left)
+                && entry.denied.is_none_or(|denied| denied.until <= now)
+        })
+    }
+
+    /// Takes in what an actor said of a question about `cost` tokens.
+    pub fn hear(&mut self, name: Name, demand: &Demand, outcome: &Outcome, horizon: Span, trip: Trip) {
+        let entry = self.enter(name, trip.heard);
+        entry.horizon = horizon.max(HORIZON);
+        match *outcome {
+            Outcome::Met { left, .. } => {
+                entry.denied = None;
+                entry.pace.spend(demand.cost);
+                entry.told = (left, trip.heard);
+                entry.spent = trip.heard;
+            }
+            Outcome::Refused { wait, .. } | Outcome::Full { wait } => {
+                let quota = matches!(demand.terms, Terms::Quota(..));
+                let until = trip.heard.plus(if quota { wait.min(BELIEVE_QUOTA) } else { wait });
+                entry.denied = Some(Denied { until, outcome: *outcome, heard: trip.heard });
+            }
+            Outcome::Unknown => {}
+        }
+    }
+
+    /// Takes in what an actor granted of a wish, if anything.
+    pub fn receive(&mut self, name: Name, terms: &Terms, grant: Option<Grant>, outcome: &Outcome, trip: Trip) {
+        let entry = self.enter(name, trip.heard);
+        entry.asked = None;
+        entry.leases.retain(|held| held.left(trip.heard) > 0);
+        match grant.and_then(|grant| Held::granted(terms, grant, outcome, trip)) {
+            Some(held) if entry.leases.len() < LEASES => entry.leases.push(held),
+            Some(_) => {}
+            None if entry.leases.is_empty() && !matches!(outcome, Outcome::Met { .. }) => entry.pace.starve(),
+            None => {}
+        }
+    }
+
+    /// Notes that a question was not answered.
+    pub fn lost(&mut self, name: Name) {
+        if let Some(entry) = self.entries.get_mut(&name) {
+            entry.asked = None;
+        }
+    }
+
+    /// Whether quota tokens are held.
+    pub fn holds_quota(&self, name: Name, now: Time) -> bool {
+        self.entries.get(&name).is_some_and(|entry| entry.holds_quota(now))
+    }
+
+    /// Whether quota tokens are held that nobody looks after; whoever asks has to, from now on.
+    pub fn tend(&mut self, name: Name, now: Time) -> bool {
+        let Some(entry) = self.entries.get_mut(&name) else { return false };
+        let untended = entry.tended.is_none_or(|since| since.plus(TENDED) <= now);
+        let tend = untended && entry.holds_quota(now);
+        if tend {
+            entry.tended = Some(now);
+        }
+        tend
+    }
+
+    /// Notes that nobody looks after them any more.
+    pub fn untend(&mut self, name: Name) {
+        if let Some(entry) = self.entries.get_mut(&name) {
+            entry.tended = None;
+        }
+    }
+
+    /// Takes out a quota's tokens that have lain unused for [`IDLE`]. Whoever gets them must give them back once, and never try again.
+    pub fn idle(&mut self, name: Name, now: Time) -> Option<Back> {
+        let entry = self.entries.get_mut(&name).filter(|entry| entry.spent.plus(IDLE) <= now)?;
+        let place = entry.leases.iter().position(|held| matches!(held, Held::Quota { .. }))?;
+        match entry.leases.swap_remove(place) {
+            Held::Quota { tokens, until, .. } => Some(Back { tokens, until }),
+            Held::Rate(..) => None,
+        }
+    }
+
+    fn enter(&mut self, name: Name, now: Time) -> &mut Entry {
+        if self.entries.len() >= CAPACITY && !self.entries.contains_key(&name) {
+            self.entries.retain(|_, entry| entry.matters(now));
+            if self.entries.len() >= CAPACITY {
+                self.entries.clear();
+            }
+        }
+        self.entries.entry(name).or_insert_with(|| Entry {
+            denied: None,
+            leases: Vec::new(),
+            pace: Pace::new(now),
+            horizon: HORIZON,
+            asked: None,
+            owed: 0,
+            told: (0, now),
+            spent: now,
+            tended: None,
+        })
+    }
+}
+
+impl Entry {
+    fn matters(&self, now: Time) -> bool {
+        self.denied.is_some_and(|denied| now < denied.until) || self.leases.iter().any(|held| held.left(now) > 0)
+    }
+
+    fn holds_quota(&self, now: Time) -> bool {
+        self.leases.iter().any(|held| matches!(held, Held::Quota { .. }) && held.left(now) > 0)
+    }
+
+    fn busy(&self, now: Time, patience: Span) -> bool {
+        self.asked.is_some_and(|asked| now < asked.plus(patience))
+    }
+
+    /// Whether it may ask for more.
+    fn may_ask(&self, now: Time, patience: Span) -> bool {
+        !self.busy(now, patience) && self.leases.len() < LEASES
+    }
+
+    /// How long what is wished for should last: no longer than half the tolerance, or its slots would be past.
+    fn horizon_for(&self, terms: &Terms) -> Span {
+        match terms {
+            Terms::Rate(gcra) => self.horizon.min(Span::from_nanos(gcra.tolerance().as_nanos() / 2)),
+            Terms::Quota(..) => self.horizon,
+        }
+    }
+
+    fn put(&mut self, mut held: Held, now: Time) {
+        for known in &mut self.leases {
+            match known.rejoin(held) {
+                Ok(()) => return,
+                Err(back) => held = back,
+            }
+        }
+        // They are spent from the front: what came back has the earliest slots.
+        if held.left(now) > 0 && self.leases.len() < LEASES {
+            self.leases.insert(0, held);
+        }
+    }
+
+    /// Where the caller stands by what the actor last said, what came back since, and what is in hand.
+    fn standing(&self, spent: Held, now: Time) -> Outcome {
+        let (told, at) = self.told;
+        let held: u64 = self.leases.iter().map(|held| held.left(now)).sum();
+        let left = told.saturating_add(held);
+        let (left, more) = match spent {
+            Held::Rate(gcra, _) => {
+                let interval = gcra.interval().as_nanos();
+                let regained = now.since(at).as_nanos().checked_div(interval).unwrap_or(0);
+                (left.saturating_add(regained).min(gcra.burst().saturating_sub(1)), gcra.interval())
+            }
+            Held::Quota { end, .. } => (left, end.since(now)),
+        };
+        Outcome::Met { left, more, slot: Span::ZERO, until: None }
+    }
+}
+
+impl Held {
+    fn granted(terms: &Terms, grant: Grant, outcome: &Outcome, trip: Trip) -> Option<Held> {
+        match (terms, outcome) {
+            (Terms::Rate(gcra), _) => {
+                Some(Held::Rate(*gcra, Lease::new(grant.first, grant.count, trip.asked, trip.heard)))
+            }
+            // The day's end is counted from when the question was asked, so that nothing is spent past it.
+            (Terms::Quota(..), Outcome::Met { more, until, .. }) => {
+                Some(Held::Quota { tokens: grant.count, end: trip.asked.plus(*more), until: (*until)? })
+            }
+            (Terms::Quota(..), _) => None,
+        }
+    }
+
+    /// Tokens that an actor took for a request that did not pass after all.
+    pub fn taken(terms: &Terms, cost: u64, outcome: &Outcome, trip: Trip) -> Option<Held> {
+        let Outcome::Met { slot, more, until, .. } = *outcome else { return None };
+        match terms {
+            Terms::Rate(gcra) => Some(Held::Rate(*gcra, Lease::new(slot, cost, trip.asked, trip.heard))),
+            Terms::Quota(..) => Some(Held::Quota { tokens: cost, end: trip.asked.plus(more), until: until? }),
+        }
+    }
+
+    fn left(&self, now: Time) -> u64 {
+        match self {
+            Held::Rate(gcra, lease) => lease.left(gcra, now),
+            Held::Quota { tokens, end, .. } if now < *end => *tokens,
+            Held::Quota { .. } => 0,
+        }
+    }
+
+    /// How long until `cost` of them may be spent; `None` where there are too few.
+    fn wait(&self, cost: u64, now: Time) -> Option<Span> {
+        match self {
+            Held::Rate(gcra, lease) => lease.wait(gcra, cost, now),
+            Held::Quota { .. } => (self.left(now) >= cost).then_some(Span::ZERO),
+        }
+    }
+
+    fn spend(&mut self, cost: u64, now: Time) -> Option<Held> {
+        match self {
+            Held::Rate(gcra, lease) => lease.spend(gcra, cost, now).map(|spent| Held::Rate(*gcra, spent)),
+            Held::Quota { tokens, end, until } if now < *end => {
+                *tokens = tokens.checked_sub(cost)?;
+                Some(Held::Quota { tokens: cost, end: *end, until: *until })
+            }
+            Held::Quota { .. } => None,
+        }
+    }
+
+    /// Joins tokens that were spent and not used to those that they came from.
+    fn rejoin(&mut self, back: Held) -> Result<(), Held> {
+        match (self, back) {
+            (Held::Rate(gcra, lease), Held::Rate(_, other)) => {
+                lease.rejoin(gcra, other).map_err(|other| Held::Rate(*gcra, other))
+            }
+            (Held::Quota { tokens, until, .. }, Held::Quota { tokens: more, until: same, .. }) if *until == same => {
+                *tokens = tokens.saturating_add(more);
+                Ok(())
+            }
+            (_, back) => Err(back),
+        }
+    }
+}

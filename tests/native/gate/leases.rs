@@ -1,0 +1,81 @@
+//! Several isolates spend one shared limit on leases.
+
+use super::support::{Deployment, now};
+use crate::support::run;
+use penstock::gate::plan::{Patience, Plan};
+use penstock::gate::refill::Runner;
+use penstock::gate::wallet::Wallet;
+use penstock::identity::Subject;
+use penstock::limit::time::Span;
+use std::cell::RefCell;
+
+/// `isolates` ask for the limit `offered` times a second each, for `secs` seconds; how many pass, and the calls it took.
+fn spend(vars: &str, isolates: usize, offered: u64, secs: u64) -> (Vec<u64>, u32) {
+    let deployment = Deployment::new(vars);
+    let wallets: Vec<RefCell<Wallet>> = (0..isolates).map(|_| RefCell::default()).collect();
+    let patience = Patience { durable_after: Span::from_secs(10), deadline: Span::from_millis(250) };
+    let mut passed = Vec::new();
+    let step = Span::from_nanos(1_000_000_000 / offered);
+    for _ in 0..secs {
+        let mut this_second = 0;
+        for _ in 0..offered {
+            for wallet in &wallets {
+                deployment.wallet.swap(wallet);
+                let route = deployment.policy.route("GET", "h", "/");
+                let plan = Plan::new(&deployment.policy, route, Subject::from_bytes([1; 16]), |_| None);
+                let gate = deployment.gate();
+                let decision = run(gate.decide(&plan));
+                if decision.refusal.is_none() {
+                    this_second += 1;
+                    for errand in gate.refills(&plan) {
+                        let runner = Runner { actors: &deployment, wallet: &deployment.wallet, patience, wall: now };
+                        run(runner.refill(errand));
+                    }
+                }
+                deployment.wallet.swap(wallet);
+            }
+            deployment.forward(step);
+        }
+        passed.push(this_second);
+    }
+    (passed, deployment.calls.get())
+}
+
+#[test]
+fn of_a_limit_asked_for_twice_over_all_is_used_and_never_more() {
+    for (isolates, offered) in [(1, 800), (2, 400), (8, 100), (40, 20)] {
+        let (passed, calls) = spend(r#"{"LIMIT_BASE": {"global": "400/s"}}"#, isolates, offered, 8);
+        let case = format!("{isolates} isolates: {passed:?}, {calls} calls");
+        let mut most = 400;
+        for (sum, _) in passed.iter().scan(0, |sum, passed| {
+            *sum += passed;
+            Some((*sum, passed))
+        }) {
+            most += 400;
+            assert!(sum <= most, "{case}");
+        }
+        assert!(passed[1..].iter().sum::<u64>() >= 7 * 400 * 97 / 100, "{case}");
+        assert!(u64::from(calls) <= 6_400 * 150 / 1_000, "{case}");
+    }
+}
+
+#[test]
+fn a_caller_well_within_its_limit_is_never_refused_and_costs_few_calls() {
+    let (passed, calls) = spend(r#"{"LIMIT_BASE": {"per_ip": "400/s"}}"#, 1, 200, 8);
+    assert_eq!(passed, [200; 8]);
+    assert!(calls <= 1_600 * 30 / 1_000, "{calls} calls for 1,600 requests");
+}
+
+#[test]
+fn a_bucket_too_small_to_lease_from_is_asked_each_time() {
+    let (passed, calls) = spend(r#"{"LIMIT_BASE": {"per_ip": "1000/s burst 1"}}"#, 1, 100, 1);
+    assert_eq!((passed, calls), (vec![100], 100));
+}
+
+#[test]
+fn a_day_is_counted_exactly_between_isolates_and_hardly_asks() {
+    let (passed, calls) = spend(r#"{"LIMIT_BASE": {"per_ip": "1000/day"}}"#, 2, 200, 4);
+    let sum: u64 = passed.iter().sum();
+    assert!((980..=1_000).contains(&sum), "{passed:?}");
+    assert!(calls <= 160, "{calls} calls for 1,600 requests");
+}
