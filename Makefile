@@ -2,7 +2,7 @@
 SHELL := bash
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help setup dev test build check bench lint fmt deploy clean
+.PHONY: help setup dev test build size check bench lint fmt deploy clean
 
 help:                ## List these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{ printf "  make %-8s %s\n", $$1, $$2 }'
@@ -18,6 +18,9 @@ test: setup          ## Run every check and test, as CI does
 
 build: setup         ## Build the Worker into build/ and print its size
 	@scripts/build.sh
+
+size: build          ## Show what the module is made of, by crate
+	@node scripts/size.mjs
 
 check: setup         ## Say what is wrong in a configuration (CONFIG=wrangler.toml)
 	@scripts/check.sh $(CONFIG)
