@@ -37,7 +37,9 @@ impl Pace {
         let elapsed = now.since(self.since);
         if elapsed >= MEASURE {
             let seen = self.spent as f64 / elapsed.as_nanos() as f64;
-            self.rate = if self.rate == 0.0 { seen } else { (self.rate + seen) / 2.0 };
+            // Measured over longer than a grant lasts, it is all that counts: who was fast once starts slowly again.
+            let lately = self.rate > 0.0 && elapsed <= horizon.times(2);
+            self.rate = if lately { (self.rate + seen) / 2.0 } else { seen };
             self.since = now;
             self.spent = 0;
         }

@@ -4,6 +4,7 @@ mod day_table;
 mod gcra_laws;
 mod gcra_model;
 mod gcra_table;
+mod prepay;
 mod rate;
 mod rate_errors;
 mod tally;
