@@ -1,6 +1,7 @@
 //! What one isolate keeps between requests: plain data only, since requests must not share anything that does I/O.
 
 use crate::gate::local::Local;
+use crate::gate::returns::Returns;
 use crate::gate::wallet::Wallet;
 use crate::identity::digest::Digester;
 use crate::limit::time::Time;
@@ -27,6 +28,8 @@ pub struct Isolate {
     pub wallet: RefCell<Wallet>,
     /// What the isolate counts when it is on its own.
     pub local: RefCell<Local>,
+    /// When those whom shared limits refused were told to come back.
+    pub returns: RefCell<Returns>,
     /// Which warnings were given lately.
     pub warned: RefCell<Warned>,
 }
@@ -72,6 +75,7 @@ impl Isolate {
             loaded: policy.ok().map(Loaded::new),
             wallet: RefCell::default(),
             local: RefCell::default(),
+            returns: RefCell::default(),
             warned: RefCell::default(),
         }
     }

@@ -1,8 +1,9 @@
 //! One JSON line per refusal, and one per warning, for whatever collects a Worker's logs. A request that passes logs nothing.
 
 use crate::gate::verdict::{Refusal, Unchecked};
+use crate::identity::Subject;
 use crate::limit::time::{Span, Time};
-use crate::policy::Limit;
+use crate::policy::{Block, Limit};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use worker::{console_error, console_log, console_warn};
@@ -24,6 +25,20 @@ struct RefusalLine<'a> {
     wait: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     caller: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ray: Option<String>,
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    shadow: bool,
+}
+
+#[derive(Serialize)]
+struct BlockedLine<'a> {
+    event: &'static str,
+    reason: &'static str,
+    /// None where the whole deployment's list has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    binding: Option<&'a str>,
+    caller: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     ray: Option<String>,
     #[serde(skip_serializing_if = "core::ops::Not::not")]
@@ -62,6 +77,19 @@ pub fn refusal_line(refusal: &Refusal<'_>, effect: Effect, ray: Option<&str>) ->
     serde_json::to_string(&line).unwrap_or_default()
 }
 
+/// The line that tells of an address that is not let in.
+pub fn blocked_line(block: Block<'_>, caller: Subject, effect: Effect, ray: Option<&str>) -> String {
+    let line = BlockedLine {
+        event: "refused",
+        reason: "blocked",
+        binding: block.binding.map(|binding| binding.name.as_str()),
+        caller: caller.to_string(),
+        ray: ray.map(cut),
+        shadow: effect == Effect::Shadow,
+    };
+    serde_json::to_string(&line).unwrap_or_default()
+}
+
 fn warning_line(place: &str, problem: &str) -> String {
     serde_json::to_string(&WarningLine { event: "warning", place, problem: cut(problem) }).unwrap_or_default()
 }
@@ -73,6 +101,11 @@ fn cut(text: &str) -> String {
 /// Logs a refusal.
 pub fn refusal(refusal: &Refusal<'_>, effect: Effect, ray: Option<&str>) {
     console_log!("{}", refusal_line(refusal, effect, ray));
+}
+
+/// Logs that an address is not let in.
+pub fn blocked(block: Block<'_>, caller: Subject, effect: Effect, ray: Option<&str>) {
+    console_log!("{}", blocked_line(block, caller, effect, ray));
 }
 
 /// Logs that something is not as it should be at `place`.

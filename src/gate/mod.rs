@@ -5,5 +5,6 @@ pub mod local;
 pub mod plan;
 pub mod ports;
 pub mod refill;
+pub mod returns;
 pub mod verdict;
 pub mod wallet;

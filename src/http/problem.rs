@@ -1,24 +1,33 @@
-//! Refusals and failures as a program reads them: RFC 9457 problem details, with the members of
-//! draft-ietf-httpapi-ratelimit-headers-11.
+//! What is said when an answer is ours: the facts, in the members of RFC 9457 problem details and
+//! draft-ietf-httpapi-ratelimit-headers-11. [`answer`](super::answer) puts them into the form that the reader wants.
 
+use super::cause::Cause;
 use super::rate_headers::{Header, Stand, rate_headers};
 use crate::gate::plan::{Met, Plan};
 use crate::gate::verdict::{Reason, Refusal};
 use crate::limit::day::Zone;
 use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
-use crate::policy::{HeaderStyle, Limit, Scope};
+use crate::policy::{HeaderStyle, Limit, Scope, Words};
 use serde::Serialize;
 
-/// An answer that Penstock gives itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// The HTTP status.
-    pub status: u16,
-    /// Header fields, `Content-Type` included.
+/// Something that keeps a request from the origin's answer.
+#[derive(Clone, Debug)]
+pub struct Problem<'p> {
+    /// Why.
+    pub cause: Cause,
+    /// The limit that refused.
+    pub limit: Option<&'p Limit>,
+    /// Seconds until it is worth trying again, ≥ 1.
+    pub retry_after: Option<u64>,
+    /// The same as an instant, RFC 3339.
+    pub retry_at: Option<String>,
+    /// One honest sentence or two, in English.
+    pub detail: String,
+    /// What the operator has to say besides.
+    pub words: Words<'p>,
+    /// Header fields that do not depend on who reads it.
     pub headers: Vec<Header>,
-    /// The JSON text.
-    pub body: String,
 }
 
 #[derive(Serialize)]
@@ -34,8 +43,12 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_after: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    retry_at: Option<String>,
-    detail: String,
+    retry_at: Option<&'a str>,
+    detail: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    docs: Option<&'a str>,
     #[serde(rename = "violated-policies", skip_serializing_if = "Option::is_none")]
     violated: Option<[&'a str; 1]>,
 }
@@ -53,112 +66,92 @@ pub enum Failure {
     Unforeseen,
 }
 
-impl Reason {
-    /// As it stands in bodies and logs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Reason::RateLimited => "rate_limited",
-            Reason::QuotaExhausted => "quota_exhausted",
-            Reason::OverCapacity => "over_capacity",
-            Reason::LimiterUnavailable => "limiter_unavailable",
-        }
-    }
-
-    /// Its HTTP status.
-    pub fn status(self) -> u16 {
-        match self {
-            Reason::RateLimited | Reason::QuotaExhausted | Reason::OverCapacity => 429,
-            Reason::LimiterUnavailable => 503,
-        }
-    }
-
-    fn kind(self) -> (&'static str, &'static str) {
-        match self {
-            Reason::RateLimited | Reason::QuotaExhausted => {
-                ("https://iana.org/assignments/http-problem-types#quota-exceeded", "Too many requests")
-            }
-            Reason::OverCapacity => {
-                ("https://iana.org/assignments/http-problem-types#temporary-reduced-capacity", "Over capacity")
-            }
-            Reason::LimiterUnavailable => ("about:blank", "Service unavailable"),
-        }
-    }
-}
-
-impl Problem {
-    /// What a refused caller gets at `now`, of a request that met `plan`.
-    pub fn refusal(refusal: &Refusal<'_>, plan: &Plan<'_>, style: HeaderStyle, now: Time) -> Problem {
+impl<'p> Problem<'p> {
+    /// What a refused caller is told at `now`, of a request that met `plan`.
+    pub fn refusal(
+        refusal: &Refusal<'p>,
+        plan: &Plan<'p>,
+        words: Words<'p>,
+        style: HeaderStyle,
+        now: Time,
+    ) -> Problem<'p> {
         let limit = refusal.met.limit;
         // Rounded up, and never zero: a caller who waits exactly that long gets in.
         let retry_after = refusal.wait.as_secs_up().max(1);
         let retry_at = retry_at(refusal, now);
-        let (kind, title) = refusal.reason.kind();
-        let body = Body {
-            r#type: kind,
-            title,
-            status: refusal.reason.status(),
-            reason: refusal.reason.as_str(),
-            limit: Some(&limit.name),
-            scope: Some(limit.scope.as_str()),
-            retry_after: Some(retry_after),
-            detail: detail(refusal, retry_after, &retry_at),
-            retry_at: Some(retry_at),
-            violated: (refusal.reason != Reason::LimiterUnavailable).then_some([limit.name.as_str()]),
-        };
-        let mut problem = Problem::new(&body);
-        problem.headers.push(("Retry-After", retry_after.to_string()));
+        let detail = detail(refusal, retry_after, &retry_at);
+        let mut problem = Problem::new(Cause::Limit(refusal.reason), detail, words);
+        problem.limit = Some(limit);
+        problem.wait(retry_after);
+        problem.retry_at = Some(retry_at);
         let stand = Stand { limit, left: refusal.left, more: Span::from_secs(retry_after) };
         let stand = (refusal.reason != Reason::LimiterUnavailable).then_some(stand);
         problem.headers.extend(rate_headers(style, policies(refusal, plan), stand));
         problem
     }
 
-    /// What a caller gets when something other than a limit is in the way.
-    pub fn failure(failure: Failure) -> Problem {
-        let (status, reason, title, detail) = match failure {
-            Failure::Misconfigured => (
-                500,
-                "misconfigured",
-                "Misconfigured",
-                "The rate limiter's configuration has faults; its log names them.",
-            ),
-            Failure::Loop => (
-                500,
-                "misconfigured",
-                "Misconfigured",
-                "The rate limiter forwards to itself; ORIGIN must be another host.",
-            ),
-            Failure::OriginUnreachable => (502, "origin_unreachable", "Bad gateway", "The origin did not answer."),
+    /// What a caller is told whose address is not let in. It helps nobody to wait.
+    pub fn blocked(words: Words<'p>) -> Problem<'p> {
+        Problem::new(Cause::Blocked, "Requests from this address are not accepted here.".to_owned(), words)
+    }
+
+    /// What a caller is told when something other than a limit is in the way.
+    pub fn failure(failure: Failure) -> Problem<'static> {
+        let (cause, detail) = match failure {
+            Failure::Misconfigured => {
+                (Cause::Misconfigured, "The rate limiter's configuration has faults; its log names them.")
+            }
+            Failure::Loop => {
+                (Cause::Misconfigured, "The rate limiter forwards to itself; ORIGIN must be another host.")
+            }
+            Failure::OriginUnreachable => (Cause::OriginUnreachable, "The origin did not answer."),
             Failure::Unforeseen => {
-                (503, "limiter_unavailable", "Service unavailable", "The rate limiter could not read this request.")
+                (Cause::Limit(Reason::LimiterUnavailable), "The rate limiter could not read this request.")
             }
         };
-        let retry_after = (failure == Failure::Unforeseen).then_some(1);
-        let mut problem = Problem::new(&Body {
-            r#type: "about:blank",
-            title,
-            status,
-            reason,
-            limit: None,
-            scope: None,
-            retry_after,
-            retry_at: None,
-            detail: detail.to_string(),
-            violated: None,
-        });
-        problem.headers.extend(retry_after.map(|secs| ("Retry-After", secs.to_string())));
+        let mut problem = Problem::new(cause, detail.to_owned(), Words::default());
+        if failure == Failure::Unforeseen {
+            problem.wait(1);
+        }
         problem
     }
 
-    fn new(body: &Body<'_>) -> Problem {
-        Problem {
-            status: body.status,
-            headers: vec![
-                ("Content-Type", "application/problem+json".to_string()),
-                ("Cache-Control", "no-store".to_string()),
-            ],
-            body: serde_json::to_string(body).unwrap_or_default(),
-        }
+    /// As `application/problem+json`.
+    pub fn json(&self) -> String {
+        let limit = self.limit.map(|limit| limit.name.as_str());
+        let violated = limit.filter(|_| self.cause != Cause::Limit(Reason::LimiterUnavailable));
+        let body = Body {
+            r#type: self.cause.kind(),
+            title: self.cause.title(),
+            status: self.cause.status(),
+            reason: self.cause.as_str(),
+            limit,
+            scope: self.limit.map(|limit| limit.scope.as_str()),
+            retry_after: self.retry_after,
+            retry_at: self.retry_at.as_deref(),
+            detail: &self.detail,
+            message: self.words.message,
+            docs: self.words.docs,
+            violated: violated.map(|limit| [limit]),
+        };
+        serde_json::to_string(&body).unwrap_or_default()
+    }
+
+    /// As one line of plain text.
+    pub fn line(&self) -> String {
+        let parts = [Some(self.detail.as_str()), self.words.message, self.words.docs];
+        let parts: Vec<&str> = parts.into_iter().flatten().collect();
+        parts.join(" ") + "\n"
+    }
+
+    fn new(cause: Cause, detail: String, words: Words<'p>) -> Problem<'p> {
+        let headers = words.docs.map(|docs| ("Link", format!("<{docs}>; rel=\"help\""))).into_iter().collect();
+        Problem { cause, limit: None, retry_after: None, retry_at: None, detail, words, headers }
+    }
+
+    fn wait(&mut self, secs: u64) {
+        self.retry_after = Some(secs);
+        self.headers.push(("Retry-After", secs.to_string()));
     }
 }
 

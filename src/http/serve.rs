@@ -1,5 +1,7 @@
 //! One request from its arrival to its answer.
 
+use super::answer::{Answer, Asker};
+use super::cors::is_preflight;
 use super::problem::{Failure, Problem};
 use super::proxy;
 use super::rate_headers::{Header, Stand, rate_headers};
@@ -11,11 +13,12 @@ use crate::gate::decide::Gate;
 use crate::gate::plan::{Patience, Plan};
 use crate::gate::refill::{Errand, Runner};
 use crate::gate::verdict::{Decision, Spent};
-use crate::identity::Presented;
 use crate::identity::address::Address;
+use crate::identity::{Presented, Subject};
 use crate::isolate::{Isolate, Loaded};
 use crate::limit::time::Time;
 use crate::log::{self, Effect};
+use crate::policy::{Binding, Reception, Settings};
 use futures_util::future::join_all;
 use std::rc::Rc;
 use web_sys::{Headers, Request, Response, ResponseInit};
@@ -47,13 +50,13 @@ impl Presented for Arrived<'_> {
 pub async fn serve(request: Request, env: Env, context: &Context) -> Result<Response, JsValue> {
     let isolate = Isolate::get(&env);
     let Some(loaded) = &isolate.loaded else {
-        return respond(&request, Problem::failure(Failure::Misconfigured), None);
+        return respond(&request, &Problem::failure(Failure::Misconfigured), &Settings::default(), None);
     };
     match decide_and_forward(&request, &env, context, &isolate, loaded).await {
         Ok(response) => Ok(response),
         Err(thrown) => {
             isolate.warn("request", &format!("{thrown:?}"), clock::now());
-            respond(&request, Problem::failure(Failure::Unforeseen), None)
+            respond(&request, &Problem::failure(Failure::Unforeseen), &loaded.policy.settings, None)
         }
     }
 }
@@ -72,12 +75,28 @@ async fn decide_and_forward(
     let arrived = Arrived { headers: request.headers(), target: Target::of(&url) };
     let target = &arrived.target;
     if arrived.header(proxy::HOP).is_some_and(|hop| hop == loaded.hop) {
-        return respond(request, Problem::failure(Failure::Loop), None);
+        return respond(request, &Problem::failure(Failure::Loop), settings, None);
     }
 
     let route = policy.route(&request.method(), target.authority, target.path());
-    let ip = Address::read(&arrived, settings.ipv6_prefix).subject(&loaded.digester);
-    let plan = Plan::new(policy, route, ip, |sources| Some(sources.read(&arrived)?.subject(&loaded.digester)));
+    let address = Address::read(&arrived, settings.ipv6_prefix);
+    let ip = address.subject(&loaded.digester);
+    let reception = policy.receive(route, &address);
+    report_blocks(&reception, ip, &arrived);
+    if let Some(block) = reception.blocked {
+        let words = block.binding.or(policy.base.as_ref()).map(Binding::words).unwrap_or_default();
+        let trace = settings.trace.then(|| trace(&Spent::default(), begun, clock::now()));
+        return respond(request, &Problem::blocked(words), settings, trace);
+    }
+    let mut plan = match reception.free {
+        true => Plan::default(),
+        false => Plan::new(policy, route, ip, |sources| Some(sources.read(&arrived)?.subject(&loaded.digester))),
+    };
+    if is_preflight(&request.method(), |name| arrived.header(name)) {
+        // The browser sends it by itself, so it is not counted against its caller; but it is a request all the same, and
+        // meets what everyone shares.
+        plan.caller.clear();
+    }
     let actors = Client {
         namespace: env.durable_object("BUCKETS")?,
         region: Region::of_colo(&colo(request).unwrap_or_default()),
@@ -85,13 +104,18 @@ async fn decide_and_forward(
     };
     let patience = Patience { durable_after: settings.durable_after, deadline: settings.deadline };
     let gate = Gate { actors: &actors, wallet: &isolate.wallet, local: &isolate.local, patience, wall: clock::now };
-    let decision = gate.decide(&plan).await;
+    let mut decision = gate.decide(&plan).await;
     let decided = clock::now();
+    if let Some(refusal) = &mut decision.refusal {
+        isolate.returns.borrow_mut().spread(refusal, ip, decided);
+    }
     report(&decision, isolate, &arrived, decided);
     let trace = settings.trace.then(|| trace(&decision.spent, begun, decided));
 
     if let Some(refusal) = &decision.refusal {
-        return respond(request, Problem::refusal(refusal, &plan, settings.headers, decided), trace);
+        let words = policy.binding(refusal.met.binding).map(Binding::words).unwrap_or_default();
+        let problem = Problem::refusal(refusal, &plan, words, settings.headers, decided);
+        return respond(request, &problem, settings, trace);
     }
     let (refills, tendings) = (gate.refills(&plan), gate.tendings(&plan));
     if !refills.is_empty() || !tendings.is_empty() {
@@ -101,7 +125,7 @@ async fn decide_and_forward(
         Ok(response) => response,
         Err(thrown) => {
             isolate.warn("origin", &format!("{thrown:?}"), clock::now());
-            return respond(request, Problem::failure(Failure::OriginUnreachable), trace);
+            return respond(request, &Problem::failure(Failure::OriginUnreachable), settings, trace);
         }
     };
     let stand = decision.tightest.map(|at| Stand { limit: at.met.limit, left: at.left, more: at.more });
@@ -137,6 +161,15 @@ fn report(decision: &Decision<'_>, isolate: &Isolate, arrived: &Arrived<'_>, now
     }
 }
 
+/// Logs an address that is not let in, or would not be.
+fn report_blocks(reception: &Reception<'_>, ip: Subject, arrived: &Arrived<'_>) {
+    let refused = reception.blocked.map(|block| (block, Effect::Refused));
+    let shadow = reception.shadow.map(|block| (block, Effect::Shadow));
+    for (block, effect) in refused.into_iter().chain(shadow) {
+        log::blocked(block, ip, effect, arrived.header("cf-ray").as_deref());
+    }
+}
+
 /// What `TRACE = "header"` adds to every answer: an RFC 9651 dictionary.
 fn trace(spent: &Spent, begun: Time, decided: Time) -> Header {
     let Spent { actors, d1, rows, wallet, limits } = spent;
@@ -152,13 +185,20 @@ fn colo(request: &Request) -> Option<String> {
     Reflect::get(&cf, &"colo".into()).ok()?.as_string()
 }
 
-fn respond(request: &Request, problem: Problem, trace: Option<Header>) -> Result<Response, JsValue> {
+fn respond(
+    request: &Request,
+    problem: &Problem<'_>,
+    settings: &Settings,
+    trace: Option<Header>,
+) -> Result<Response, JsValue> {
+    let asked = request.headers();
+    let asker = Asker::read(&request.method(), |name| asked.get(name).ok().flatten());
+    let answer = Answer::new(problem, &asker, settings);
     let init = ResponseInit::new();
-    init.set_status(problem.status);
-    let body = (request.method() != "HEAD").then_some(problem.body.as_str());
-    let response = Response::new_with_opt_str_and_init(body, &init)?;
+    init.set_status(answer.status);
+    let response = Response::new_with_opt_str_and_init(answer.body.as_deref(), &init)?;
     let headers = response.headers();
-    for (name, value) in problem.headers.iter().chain(&trace) {
+    for (name, value) in answer.headers.iter().chain(&trace) {
         headers.set(name, value)?;
     }
     Ok(response)

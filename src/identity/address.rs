@@ -7,14 +7,19 @@ use core::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::digest::{Digester, Kind, Subject};
+use super::nets::Nets;
 use super::{Presented, trim};
 
 /// Requests from Workers of other zones all come from this one address; `CF-Worker` then names their zone.
 const WORKERS: Ipv6Addr = Ipv6Addr::new(0x2a06, 0x98c0, 0x3600, 0, 0, 0, 0, 0x103);
 
-/// Who is asking, by address. All spellings of one address are equal; `Debug` prints nothing of it.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Address(Caller);
+/// Who is asking, by address. `Debug` prints nothing of it.
+#[derive(Clone)]
+pub struct Address {
+    caller: Caller,
+    /// Where the request came from, all of it.
+    from: Option<IpAddr>,
+}
 
 #[derive(Clone, PartialEq, Eq)]
 enum Caller {
@@ -35,24 +40,36 @@ impl Address {
     /// the IPv4 address. Anything that is not one plain address (a list, a port, a zone id) is the unknown caller.
     pub fn read(request: &impl Presented, prefix: u8) -> Address {
         let ip = |name| trim(&request.header(name)?).parse::<IpAddr>().ok();
-        Address(match ip("cf-connecting-ip") {
+        let from = match ip("cf-connecting-ip") {
+            Some(IpAddr::V4(pseudo)) if is_pseudo(pseudo) => {
+                ip("cf-connecting-ipv6").filter(IpAddr::is_ipv6).or(Some(IpAddr::V4(pseudo)))
+            }
+            from => from,
+        };
+        let caller = match from {
             None => Caller::Unknown,
             Some(IpAddr::V6(WORKERS)) => {
                 let zone = request.header("cf-worker").unwrap_or_default();
                 Caller::Worker(trim(&zone).to_ascii_lowercase())
             }
-            Some(IpAddr::V4(pseudo)) if is_pseudo(pseudo) => match ip("cf-connecting-ipv6") {
-                Some(IpAddr::V6(real)) => v6(real, prefix),
-                _ => Caller::V4(pseudo),
-            },
             Some(IpAddr::V4(address)) => Caller::V4(address),
             Some(IpAddr::V6(address)) => v6(address, prefix),
-        })
+        };
+        Address { caller, from }
+    }
+
+    /// Whether it lies in one of `nets`: all of its bits count, whatever the prefix of one caller. Whoever has no address lies in none.
+    pub fn is_in(&self, nets: &Nets) -> bool {
+        let inner = match self.caller {
+            Caller::V4(address) => Some(IpAddr::V4(address)),
+            _ => None,
+        };
+        self.from.into_iter().chain(inner).any(|address| nets.contain(address))
     }
 
     /// What stands for it outside of this folder.
     pub fn subject(&self, digester: &Digester) -> Subject {
-        match &self.0 {
+        match &self.caller {
             Caller::V4(address) => digester.subject(Kind::Ip, &address.octets()),
             Caller::V6(address) => digester.subject(Kind::Ip, &address.octets()),
             Caller::Worker(zone) => digester.subject(Kind::Worker, zone.as_bytes()),
@@ -62,7 +79,7 @@ impl Address {
 
     /// Whether there was no address to read.
     pub fn is_unknown(&self) -> bool {
-        self.0 == Caller::Unknown
+        self.caller == Caller::Unknown
     }
 }
 
@@ -71,14 +88,22 @@ fn is_pseudo(address: Ipv4Addr) -> bool {
     matches!(address.octets(), [240..=255, ..])
 }
 
+/// The IPv4 address inside of an IPv6 address, and how many bits stand before it.
+pub(super) fn embedded(address: Ipv6Addr) -> Option<(Ipv4Addr, u32)> {
+    let (high, low, before) = match address.segments() {
+        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => (high, low, 96),
+        [0x2002, high, low, ..] => (high, low, 16),
+        _ => return None,
+    };
+    let [a, b] = high.to_be_bytes();
+    let [c, d] = low.to_be_bytes();
+    Some((Ipv4Addr::new(a, b, c, d), before))
+}
+
 fn v6(address: Ipv6Addr, prefix: u8) -> Caller {
-    match address.segments() {
-        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => {
-            let [a, b] = high.to_be_bytes();
-            let [c, d] = low.to_be_bytes();
-            Caller::V4(Ipv4Addr::new(a, b, c, d))
-        }
-        _ => {
+    match embedded(address) {
+        Some((inner, _)) => Caller::V4(inner),
+        None => {
             let past = 128_u32.saturating_sub(u32::from(prefix));
             let mask = u128::MAX.checked_shl(past).unwrap_or(0);
             Caller::V6(Ipv6Addr::from_bits(address.to_bits() & mask))

@@ -10,12 +10,14 @@ pub mod address;
 mod cookie;
 pub mod digest;
 pub mod key;
+pub mod nets;
 pub(crate) mod percent;
 mod query;
 
 pub use address::Address;
 pub use digest::{Digester, Secret, Subject};
 pub use key::{KeySource, KeySources, RawKey};
+pub use nets::{Net, Nets};
 
 /// What a request shows of its caller. Only these two are asked for, and only for the names that
 /// [`Address::read`] and [`KeySources::read`] state.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::fault::{Faults, shown};
 use super::route::Pattern;
-use super::{Binding, Limit, Mode, OnError, Scope, name, settings, table, value};
+use super::{Access, Binding, Limit, Mode, OnError, Scope, access, name, said, settings, table, value};
 use crate::identity::KeySources;
 use crate::limit::rate::Allowance;
 
@@ -44,6 +44,10 @@ pub(super) fn read(var: &str, value: &Value, shared_key: Option<&KeySources>, fa
     let mode = table.field("mode", faults, |value| value::choice(value, MODES)).unwrap_or(Some(Mode::Enforce));
     let on_error = table.field("on_error", faults, |value| value::choice(value, ON_ERROR));
     let exempt = table.exempt(is_base, &allowed, faults);
+    let mut nets = |field| fields.get(field).map(|value| access::nets(&table.place(field), value, faults));
+    let access = Access { allow: nets("allow").unwrap_or_default(), block: nets("block").unwrap_or_default() };
+    let message = table.field("message", faults, said::message);
+    let docs = table.field("docs", faults, said::docs);
 
     let key = match fields.get("key") {
         Some(value) => settings::key_sources(&table.place("key"), value, faults),
@@ -62,6 +66,10 @@ pub(super) fn read(var: &str, value: &Value, shared_key: Option<&KeySources>, fa
         limits,
         exempt,
         off: mode.is_none(),
+        mode: mode.unwrap_or(Mode::Enforce),
+        access,
+        message,
+        docs,
         key: key.unwrap_or_else(KeySources::usual),
     };
     Some(Read { binding, routes })
@@ -131,7 +139,9 @@ impl<'a> Table<'a> {
 
     fn exempt(&self, is_base: bool, allowed: &[Allowed<'_>], faults: &mut Faults) -> bool {
         let exempt = self.field("exempt", faults, value::flag);
-        let fields: Vec<&str> = allowed.iter().map(|allowed| allowed.field).collect();
+        let mut fields: Vec<&str> = allowed.iter().map(|allowed| allowed.field).collect();
+        fields.extend(self.fields.contains_key("allow").then_some("allow"));
+        let blocks = self.fields.contains_key("block");
         match exempt {
             Some(true) if is_base => faults.add(
                 self.place("exempt"),
@@ -145,10 +155,12 @@ impl<'a> Table<'a> {
                 );
             }
             // Where `exempt` itself is at fault nobody knows what was meant.
-            Some(false) | None if fields.is_empty() && (exempt.is_some() || !self.fields.contains_key("exempt")) => {
+            Some(false) | None
+                if fields.is_empty() && !blocks && (exempt.is_some() || !self.fields.contains_key("exempt")) =>
+            {
                 faults.add(
                     self.var,
-                    "limits nothing, expected at least one of per_ip, per_key and global, or exempt = true",
+                    "limits nothing, expected at least one of per_ip, per_key, global, allow and block, or exempt = true",
                 );
             }
             _ => {}

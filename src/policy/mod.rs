@@ -1,5 +1,4 @@
 //! What the vars say: raw values → a validated, immutable [`Policy`], or every fault at once, each with its place.
-
 //!
 //! ```text
 //! vars ─▶ name (whose var is it?) ─▶ settings            ─┐
@@ -16,7 +15,9 @@ use serde_json::Value;
 use crate::identity::KeySources;
 use crate::limit::rate::Allowance;
 
+pub mod access;
 mod binding;
+mod cors;
 pub mod fault;
 mod host;
 mod lookup;
@@ -24,12 +25,16 @@ mod name;
 mod origin;
 pub mod path;
 pub mod route;
+mod said;
 mod settings;
 mod table;
 mod value;
 mod words;
 
+pub use access::{Access, Block, Reception};
+pub use cors::{Cors, Readable};
 pub use fault::Fault;
+pub use said::Words;
 pub use settings::{HeaderStyle, Settings};
 
 /// The one binding without a route.
@@ -61,6 +66,14 @@ pub struct Binding {
     /// `mode = "off"`: has no limits, and still takes its routes from less specific bindings, so that what it matches
     /// meets the base limits alone.
     pub off: bool,
+    /// Whether its limits and its `block` refuse.
+    pub mode: Mode,
+    /// Who of its requests' addresses stands apart.
+    pub access: Access,
+    /// `message`: said in its refusals.
+    pub message: Option<String>,
+    /// `docs`: a URL that its refusals link to.
+    pub docs: Option<String>,
     /// Where this binding's callers put their key (`key`, or else `KEY`).
     pub key: KeySources,
 }

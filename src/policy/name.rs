@@ -1,19 +1,32 @@
 //! The names that the configuration knows, and what to think of one that it does not.
 
 /// The vars that are not limits.
-pub(super) const SETTINGS: &[&str] =
-    &["ORIGIN", "KEY", "HEADERS", "TRACE", "SECRET", "IPV6_PREFIX", "DURABLE_AFTER", "DEADLINE", "RETENTION"];
+pub(super) const SETTINGS: &[&str] = &[
+    "ORIGIN",
+    "KEY",
+    "HEADERS",
+    "CORS_ORIGINS",
+    "ALLOW",
+    "BLOCK",
+    "TRACE",
+    "SECRET",
+    "IPV6_PREFIX",
+    "DURABLE_AFTER",
+    "DEADLINE",
+    "RETENTION",
+];
 
 /// Vars that a later version will know. To ignore them would be to say that they work.
-const UNBUILT_SETTINGS: &[&str] = &["CORS_ORIGINS", "ALLOW", "BLOCK", "BUDGET"];
+const UNBUILT_SETTINGS: &[&str] = &["BUDGET"];
 
 /// The fields of a `LIMIT_` table.
-pub(super) const FIELDS: &[&str] =
-    &["route", "per_ip", "per_key", "global", "cost", "mode", "exempt", "on_error", "key"];
+pub(super) const FIELDS: &[&str] = &[
+    "route", "per_ip", "per_key", "global", "cost", "mode", "exempt", "on_error", "key", "allow", "block", "message",
+    "docs",
+];
 
 /// Fields that a later version will know.
-const UNBUILT_FIELDS: &[&str] =
-    &["message", "docs", "in_flight", "sockets", "wait", "timeout", "priority", "warmup", "allow", "block"];
+const UNBUILT_FIELDS: &[&str] = &["in_flight", "sockets", "wait", "timeout", "priority", "warmup"];
 
 const UNBUILT: &str = "not supported by this version; remove it";
 

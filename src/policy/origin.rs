@@ -31,7 +31,7 @@ pub(super) fn parse(url: &str) -> Result<String, String> {
 }
 
 /// `HOST` or `HOST:PORT`, an IPv6 address in brackets; in lower case.
-fn authority_name(authority: &str) -> Option<String> {
+pub(super) fn authority_name(authority: &str) -> Option<String> {
     let (host, port) = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, after)) => {
             let address: std::net::Ipv6Addr = address.parse().ok()?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::fault::Faults;
-use super::{origin, value};
+use super::{Access, Cors, access, origin, value};
 use crate::identity::{KeySources, Secret};
 use crate::limit::time::Span;
 
@@ -29,6 +29,10 @@ pub struct Settings {
     pub origin: Option<String>,
     /// `HEADERS`.
     pub headers: HeaderStyle,
+    /// `CORS_ORIGINS`.
+    pub cors: Cors,
+    /// `ALLOW` and `BLOCK`.
+    pub access: Access,
     /// `TRACE = "header"`.
     pub trace: bool,
     /// `SECRET`: the key of every digest.
@@ -48,6 +52,8 @@ impl Default for Settings {
         Settings {
             origin: None,
             headers: HeaderStyle::Draft11,
+            cors: Cors::default(),
+            access: Access::default(),
             trace: false,
             secret: None,
             ipv6_prefix: 64,
@@ -62,8 +68,15 @@ impl Default for Settings {
 pub(super) fn read(vars: &BTreeMap<String, Value>, faults: &mut Faults) -> Settings {
     let mut read = Settings::default();
     for (name, value) in vars.iter().filter(|(_, value)| !value.is_null()) {
-        if let Err(problem) = set(&mut read, name, value) {
-            faults.add(name, problem);
+        match name.as_str() {
+            "ALLOW" => read.access.allow = access::nets(name, value, faults),
+            "BLOCK" => read.access.block = access::nets(name, value, faults),
+            "CORS_ORIGINS" => read.cors = Cors::read(name, value, faults),
+            _ => {
+                if let Err(problem) = set(&mut read, name, value) {
+                    faults.add(name, problem);
+                }
+            }
         }
     }
     read

@@ -40,6 +40,14 @@ pub(super) fn texts<'a>(place: &str, value: &'a Value, example: &str, faults: &m
     texts
 }
 
+/// The items at `place`: of a list, or of a text with commas.
+pub(super) fn list<'a>(place: &str, value: &'a Value, example: &str, faults: &mut Faults) -> Vec<(String, &'a str)> {
+    match value {
+        Value::String(text) => text.split(',').map(|item| (place.to_owned(), item.trim())).collect(),
+        _ => texts(place, value, example, faults),
+    }
+}
+
 /// A JSON object in which no field is there twice: plain JSON readers let the last one win without a word.
 struct Fields(Map<String, Value>);
 

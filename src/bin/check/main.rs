@@ -6,6 +6,8 @@
 #[cfg(not(target_arch = "wasm32"))]
 mod deployment;
 #[cfg(not(target_arch = "wasm32"))]
+mod lists;
+#[cfg(not(target_arch = "wasm32"))]
 mod platform;
 #[cfg(not(target_arch = "wasm32"))]
 mod report;

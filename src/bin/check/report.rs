@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use penstock::policy::{Fault, Policy};
 
 use super::deployment::Deployment;
-use super::{platform, table};
+use super::{lists, platform, table};
 
 /// Reads `file`: what was understood of it.
 ///
@@ -54,9 +54,9 @@ fn describe(deployment: &Deployment, policy: Option<&Policy>, text: &mut String)
             writeln!(text, "{name}: no [{vars}], and wrangler lets no environment inherit vars, so it limits nothing")
         }
         Some(policy) if policy.base.is_none() && policy.bindings.is_empty() => {
-            writeln!(text, "{name}: no LIMIT_ in [{vars}], so it limits nothing")
+            write!(text, "{name}: no LIMIT_ in [{vars}], so it limits nothing\n{}", lists::lists(policy))
         }
-        Some(policy) => writeln!(text, "{name}:\n{}", table::table(policy).trim_end()),
+        Some(policy) => write!(text, "{name}:\n{}{}", table::table(policy), lists::lists(policy)),
     };
     for warning in platform::warnings(deployment) {
         let _ = writeln!(text, "{name}: warning: {warning}");

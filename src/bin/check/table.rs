@@ -29,7 +29,11 @@ fn binding_rows(binding: &Binding) -> Vec<Row> {
     }
     let mut limits: Vec<[String; 8]> = binding.limits.iter().map(limit_cells).collect();
     if limits.is_empty() {
-        let mode = if binding.exempt { "exempt" } else { "off" };
+        let mode = match binding {
+            Binding { exempt: true, .. } => "exempt",
+            Binding { off: true, .. } => "off",
+            _ => "-",
+        };
         limits.push([&binding.name, "-", "-", "-", "-", "-", mode, "-"].map(str::to_owned));
     }
     let count = routes.len().max(limits.len());

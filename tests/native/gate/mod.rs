@@ -4,4 +4,5 @@ mod failing;
 mod fairness;
 mod leases;
 mod plan;
+mod returns;
 mod support;

@@ -1,39 +1,31 @@
 //! Refusals to the letter.
 
-use penstock::gate::plan::Plan;
-use penstock::gate::verdict::{Reason, Refusal};
+use super::{NOW, Refused, asker, header, policy};
+use penstock::gate::verdict::Reason;
+use penstock::http::answer::Answer;
 use penstock::http::problem::{Failure, Problem};
 use penstock::http::rate_headers::{Stand, rate_headers};
-use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
-use penstock::policy::{HeaderStyle, Policy};
-use std::collections::BTreeMap;
+use penstock::policy::{HeaderStyle, Settings};
 
-/// The example of the documentation: refused at 18:00:00, twelve seconds to wait.
-const NOW: Time = Time::from_millis(1_795_975_200_000);
-
-const VARS: &str = r#"{
-    "KEY": "bearer",
-    "LIMIT_BASE": {"per_ip": "1200/min", "global": "5000/s"},
-    "LIMIT_LOGIN": {"route": "/login", "per_ip": "5/min", "per_key": "100/day Asia/Shanghai"}
-}"#;
-
-fn refusal(limit: &str, reason: Reason, wait: Span, until: Option<Time>, style: HeaderStyle) -> Problem {
-    let vars: BTreeMap<String, serde_json::Value> = serde_json::from_str(VARS).unwrap();
-    let policy = Policy::read(&vars).unwrap();
-    let me = Subject::from_bytes([1; 16]);
-    let plan = Plan::new(&policy, policy.route("GET", "h", "/login"), me, |_| Some(me));
-    let met = plan.limits().find(|met| met.limit.name == limit).unwrap();
-    Problem::refusal(&Refusal { met, reason, wait, until, left: 0, subject: None }, &plan, style, NOW)
+fn refusal(limit: &'static str, reason: Reason, wait: Span, until: Option<Time>, style: &str) -> Answer {
+    let vars = format!(
+        r#"{{
+            "KEY": "bearer", "HEADERS": "{style}",
+            "LIMIT_BASE": {{"per_ip": "1200/min", "global": "5000/s"}},
+            "LIMIT_LOGIN": {{"route": "/login", "per_ip": "5/min", "per_key": "100/day Asia/Shanghai"}}
+        }}"#
+    );
+    Refused { limit, reason, wait, until }.answer(&policy(&vars), "GET", &[])
 }
 
-fn header<'a>(problem: &'a Problem, name: &str) -> Option<&'a str> {
-    problem.headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+fn body(answer: &Answer) -> &str {
+    answer.body.as_deref().unwrap()
 }
 
 #[test]
 fn a_rate_limit_reads_as_the_contract_says() {
-    let problem = refusal("login/ip", Reason::RateLimited, Span::from_millis(11_001), None, HeaderStyle::Draft11);
+    let problem = refusal("login/ip", Reason::RateLimited, Span::from_millis(11_001), None, "draft-11");
     assert_eq!(problem.status, 429);
     assert_eq!(header(&problem, "Content-Type"), Some("application/problem+json"));
     assert_eq!(header(&problem, "Cache-Control"), Some("no-store"));
@@ -44,7 +36,7 @@ fn a_rate_limit_reads_as_the_contract_says() {
         Some(r#""login/ip";q=5;w=60, "base/ip";q=1200;w=60, "login/key";q=100;w=86400"#)
     );
     assert_eq!(
-        problem.body,
+        body(&problem),
         concat!(
             r#"{"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Too many requests","#,
             r#""status":429,"reason":"rate_limited","limit":"login/ip","scope":"ip","retry_after":12,"#,
@@ -57,16 +49,15 @@ fn a_rate_limit_reads_as_the_contract_says() {
 #[test]
 fn a_quota_names_its_midnight_in_its_own_zone() {
     let midnight = Time::from_millis(1_796_054_400_000);
-    let problem =
-        refusal("login/key", Reason::QuotaExhausted, midnight.since(NOW), Some(midnight), HeaderStyle::Draft11);
-    assert!(problem.body.contains(r#""retry_at":"2026-12-01T00:00:00+08:00""#), "{}", problem.body);
-    assert!(problem.body.contains(r#""retry_after":79200,"#), "{}", problem.body);
+    let problem = refusal("login/key", Reason::QuotaExhausted, midnight.since(NOW), Some(midnight), "draft-11");
+    assert!(body(&problem).contains(r#""retry_at":"2026-12-01T00:00:00+08:00""#), "{}", body(&problem));
+    assert!(body(&problem).contains(r#""retry_after":79200,"#), "{}", body(&problem));
 }
 
 #[test]
 fn hdr_01_the_wait_is_whole_seconds_rounded_up_and_never_zero() {
     for (nanos, secs) in [(0, "1"), (1, "1"), (999_999_999, "1"), (1_000_000_000, "1"), (1_000_000_001, "2")] {
-        let problem = refusal("login/ip", Reason::RateLimited, Span::from_nanos(nanos), None, HeaderStyle::Both);
+        let problem = refusal("login/ip", Reason::RateLimited, Span::from_nanos(nanos), None, "both");
         assert_eq!(header(&problem, "Retry-After"), Some(secs));
         assert_eq!(header(&problem, "X-RateLimit-Reset"), Some(secs));
     }
@@ -74,29 +65,29 @@ fn hdr_01_the_wait_is_whole_seconds_rounded_up_and_never_zero() {
 
 #[test]
 fn a_limit_that_cannot_be_checked_is_a_503_that_tells_nothing_it_does_not_know() {
-    let problem = refusal("base/global", Reason::LimiterUnavailable, Span::from_secs(1), None, HeaderStyle::Draft11);
+    let problem = refusal("base/global", Reason::LimiterUnavailable, Span::from_secs(1), None, "draft-11");
     assert_eq!((problem.status, header(&problem, "Retry-After")), (503, Some("1")));
     assert_eq!(header(&problem, "RateLimit"), None);
-    assert!(!problem.body.contains("violated-policies"));
+    assert!(!body(&problem).contains("violated-policies"));
 }
 
 #[test]
 fn crowded_is_not_the_callers_fault_and_says_so() {
-    let problem = refusal("base/global", Reason::OverCapacity, Span::from_secs(1), None, HeaderStyle::None);
+    let problem = refusal("base/global", Reason::OverCapacity, Span::from_secs(1), None, "none");
     assert_eq!(problem.status, 429);
-    assert!(problem.body.contains("#temporary-reduced-capacity"));
+    assert!(body(&problem).contains("#temporary-reduced-capacity"));
     assert!(
-        problem.body.contains("It is crowded: base/global allows 5000/s for everyone together."),
+        body(&problem).contains("It is crowded: base/global allows 5000/s for everyone together."),
         "{}",
-        problem.body
+        body(&problem)
     );
-    assert_eq!(problem.headers.len(), 3, "HEADERS = none leaves Retry-After alone: {:?}", problem.headers);
+    let names: Vec<&str> = problem.headers.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["Content-Type", "Cache-Control", "Vary", "Retry-After"], "HEADERS = none leaves this one alone");
 }
 
 #[test]
 fn each_style_has_its_own_headers() {
-    let vars = BTreeMap::from([("LIMIT_BASE".to_string(), serde_json::json!({"per_ip": "100/s burst 200"}))]);
-    let policy = Policy::read(&vars).unwrap();
+    let policy = policy(r#"{"LIMIT_BASE": {"per_ip": "100/s burst 200"}}"#);
     let limit = &policy.base.as_ref().unwrap().limits[0];
     let stand = Stand { limit, left: 150, more: Span::from_millis(10) };
     let names =
@@ -118,8 +109,8 @@ fn a_failure_is_a_problem_too_and_gives_nothing_away() {
         (Failure::OriginUnreachable, 502, "origin_unreachable"),
         (Failure::Unforeseen, 503, "limiter_unavailable"),
     ] {
-        let problem = Problem::failure(failure);
-        let body: serde_json::Value = serde_json::from_str(&problem.body).unwrap();
+        let problem = Answer::new(&Problem::failure(failure), &asker("GET", &[]), &Settings::default());
+        let body: serde_json::Value = serde_json::from_str(body(&problem)).unwrap();
         assert_eq!((problem.status, &body["status"], &body["reason"]), (status, &status.into(), &reason.into()));
         assert_eq!(header(&problem, "Cache-Control"), Some("no-store"));
     }

@@ -2,6 +2,7 @@
 mod address;
 mod digest;
 mod key;
+mod nets;
 
 use penstock::identity::Presented;
 

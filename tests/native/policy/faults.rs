@@ -8,7 +8,7 @@ fn cfg_01_a_misspelt_field_is_a_fault_with_its_place() {
     each_has_one_fault(&[
         (
             json!({ "LIMIT_X": { "route": "/x", "per_ip": "5/min", "limt": 5 } }),
-            "LIMIT_X.limt: unknown field, expected route, per_ip, per_key, global, cost, mode, exempt, on_error or key",
+            "LIMIT_X.limt: unknown field, expected route, per_ip, per_key, global, cost, mode, exempt, on_error, key, allow, block, message or docs",
         ),
         (
             json!({ "LIMIT_X": { "route": "/x", "global": "5/min", "Per_ip": "5/min" } }),
@@ -42,6 +42,7 @@ fn cfg_01_a_misspelt_var_is_a_fault() {
         ("DURABLE_AFTR", "DURABLE_AFTER"),
         ("TRAEC", "TRACE"),
         ("ALOW", "ALLOW"),
+        ("CORS_ORIGIN", "CORS_ORIGINS"),
     ] {
         assert_eq!(faults(json!({ name: "x" })), [format!("{name}: unknown var; did you mean `{meant}`?")]);
     }
@@ -64,11 +65,8 @@ fn a_null_is_no_var_but_never_a_limit() {
 
 #[test]
 fn what_this_version_lacks_is_never_ignored() {
-    for name in ["CORS_ORIGINS", "ALLOW", "BLOCK", "BUDGET"] {
-        assert_eq!(faults(json!({ name: "*" })), [format!("{name}: not supported by this version; remove it")]);
-    }
-    for field in ["message", "docs", "in_flight", "sockets", "wait", "timeout", "priority", "warmup", "allow", "block"]
-    {
+    assert_eq!(faults(json!({ "BUDGET": "*" })), ["BUDGET: not supported by this version; remove it"]);
+    for field in ["in_flight", "sockets", "wait", "timeout", "priority", "warmup"] {
         let json = json!({ "LIMIT_X": { "route": "/x", "per_ip": "5/min", field: "1" } });
         assert_eq!(faults(json), [format!("LIMIT_X.{field}: not supported by this version; remove it")]);
     }
@@ -271,15 +269,15 @@ fn cfg_04_a_rule_that_does_nothing_is_refused() {
     each_has_one_fault(&[
         (
             json!({ "LIMIT_X": { "route": "/x" } }),
-            "LIMIT_X: limits nothing, expected at least one of per_ip, per_key and global, or exempt = true",
+            "LIMIT_X: limits nothing, expected at least one of per_ip, per_key, global, allow and block, or exempt = true",
         ),
         (
             json!({ "LIMIT_BASE": {} }),
-            "LIMIT_BASE: limits nothing, expected at least one of per_ip, per_key and global, or exempt = true",
+            "LIMIT_BASE: limits nothing, expected at least one of per_ip, per_key, global, allow and block, or exempt = true",
         ),
         (
             json!({ "LIMIT_X": { "route": "/x", "exempt": false } }),
-            "LIMIT_X: limits nothing, expected at least one of per_ip, per_key and global, or exempt = true",
+            "LIMIT_X: limits nothing, expected at least one of per_ip, per_key, global, allow and block, or exempt = true",
         ),
         (
             json!({ "LIMIT_X": { "route": "/x", "exempt": true, "per_ip": "5/min", "global": "5/s" } }),
@@ -324,7 +322,7 @@ fn all_faults_are_reported_at_once() {
     let found = faults(json!({
         "KEY": "header:, foo",
         "TRACE": "yes",
-        "ALLOW": "10.0.0.0/8",
+        "BUDGET": "10 EUR",
         "ORGIN": "https://origin.example.com",
         "LIMIT_API": { "route": ["/v1/*", "^/api"], "per_key": "100/s burst 200", "cost": 0, "limt": 5 },
         "LIMIT_LOGIN": { "per_ip": "5/minn", "mode": "on" },
@@ -337,7 +335,7 @@ fn all_faults_are_reported_at_once() {
             "TRACE",
             "KEY",
             "KEY",
-            "ALLOW",
+            "BUDGET",
             "LIMIT_API.limt",
             "LIMIT_API.route[1]",
             "LIMIT_API.cost",

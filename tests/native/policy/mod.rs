@@ -1,4 +1,5 @@
 //! What the vars say, and which binding a request is for.
+mod access;
 mod bindings;
 mod check;
 mod faults;
@@ -7,6 +8,7 @@ mod precedence;
 mod properties;
 mod route_faults;
 mod routes;
+mod said;
 mod settings;
 
 use std::collections::BTreeMap;

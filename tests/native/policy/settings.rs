@@ -1,6 +1,6 @@
-use penstock::identity::Secret;
+use penstock::identity::{Nets, Secret};
 use penstock::limit::time::Span;
-use penstock::policy::{HeaderStyle, Settings};
+use penstock::policy::{Access, Cors, HeaderStyle, Settings};
 use serde_json::{Value, json};
 
 use super::{faults, policy};
@@ -21,6 +21,8 @@ fn what_is_left_out_has_its_default() {
     let expected = Settings {
         origin: None,
         headers: HeaderStyle::Draft11,
+        cors: Cors::default(),
+        access: Access::default(),
         trace: false,
         secret: None,
         ipv6_prefix: 64,
@@ -35,11 +37,13 @@ fn what_is_left_out_has_its_default() {
 fn what_is_given_is_taken() {
     let given = settings(json!({
         "ORIGIN": "https://origin.example.com/v2/", "HEADERS": "both", "TRACE": "header", "SECRET": "s", "IPV6_PREFIX": 48,
-        "DURABLE_AFTER": "0s", "DEADLINE": "1s", "RETENTION": "90d",
+        "DURABLE_AFTER": "0s", "DEADLINE": "1s", "RETENTION": "90d", "CORS_ORIGINS": "*", "ALLOW": "203.0.113.7",
     }));
     let expected = Settings {
         origin: Some("https://origin.example.com/v2".to_owned()),
         headers: HeaderStyle::Both,
+        cors: Cors::default(),
+        access: Access { allow: Nets(vec!["203.0.113.7".parse().unwrap()]), block: Nets::default() },
         trace: true,
         secret: Secret::new("s"),
         ipv6_prefix: 48,

@@ -1,0 +1,161 @@
+//! A problem as a person reads it: one small page that needs nothing but itself.
+//!
+//! Without a script it says when to come back, and has a link. With one it counts down, and asks again by itself when the time has
+//! come: for a GET alone; in a tab that is seen, or else when it is seen again; a moment late, since many may be waiting for the
+//! same one; and a few times at most. How often it has done so is kept in the tab, under the page's address; where nothing can be kept
+//! it does not ask again by itself.
+
+use super::answer::{Asker, Sends};
+use super::cause::Cause;
+use super::negotiate::Language;
+use super::problem::Problem;
+use crate::gate::verdict::Reason;
+use crate::limit::rate::Allowance;
+
+const TEMPLATE: &str = include_str!("page/page.html");
+const STYLE: &str = include_str!("page/page.css");
+const SCRIPT: &str = include_str!("page/page.js");
+
+/// SHA-256 of [`STYLE`] and [`SCRIPT`] in base64, for the policy: `openssl dgst -sha256 -binary FILE | base64`. Tests say so where
+/// one is out of date.
+const STYLE_HASH: &str = "6mgEfve4GLdEjG4nVlvtG0K2aA7qWNE2IZEU2jgW2mM=";
+const SCRIPT_HASH: &str = "ksHb/3dzcZyW7EYBJ+JT23r09H1klB7gVQjI8ImQw1Q=";
+
+/// Text that is HTML already.
+struct Html(String);
+
+impl Html {
+    /// `text` in which nothing means anything to HTML, inside of an element or of a quoted attribute.
+    fn text(text: &str) -> Html {
+        let mut html = String::with_capacity(text.len());
+        for letter in text.chars() {
+            match letter {
+                '&' => html.push_str("&amp;"),
+                '<' => html.push_str("&lt;"),
+                '>' => html.push_str("&gt;"),
+                '"' => html.push_str("&quot;"),
+                '\'' => html.push_str("&#39;"),
+                _ => html.push(letter),
+            }
+        }
+        Html(html)
+    }
+}
+
+/// The page about `problem`.
+pub fn page(problem: &Problem<'_>, asker: &Asker) -> String {
+    let language = asker.language;
+    let (title, story) = language.story(problem.cause);
+    fill(
+        TEMPLATE,
+        &[
+            ("lang", Html::text(language.tag())),
+            ("title", Html::text(title)),
+            ("style", Html(STYLE.to_owned())),
+            ("data", data(problem, asker)),
+            ("story", Html::text(story)),
+            ("parts", parts(problem, asker)),
+            ("footer", footer(problem)),
+            ("script", script(problem)),
+        ],
+    )
+}
+
+/// The page's Content-Security-Policy: its own style and script by their hashes, and nothing else.
+pub fn policy() -> String {
+    // The icon is there, and empty, so that no browser asks for another one.
+    format!(
+        "default-src 'none'; style-src 'sha256-{STYLE_HASH}'; script-src 'sha256-{SCRIPT_HASH}'; img-src data:; \
+         base-uri 'none'; form-action 'none'"
+    )
+}
+
+/// What the script is told, as attributes.
+fn data(problem: &Problem<'_>, asker: &Asker) -> Html {
+    let Some(wait) = problem.retry_after else { return Html(String::new()) };
+    let tongue = asker.language.tongue();
+    let mut data = format!(" data-wait=\"{wait}\"");
+    let mut texts = vec![("now", tongue.now), ("left", tongue.left)];
+    if asker.sends == Sends::Nothing {
+        texts.extend([("self", tongue.by_itself), ("again", tongue.trying), ("over", tongue.over)]);
+    }
+    for (name, text) in texts {
+        data.push_str(&format!(" data-{name}=\"{}\"", Html::text(text).0));
+    }
+    Html(data)
+}
+
+/// When to try again, what the operator has to say, and where to go from here.
+fn parts(problem: &Problem<'_>, asker: &Asker) -> Html {
+    let tongue = asker.language.tongue();
+    let mut parts = String::new();
+    if let Some(when) = when(problem, asker.language) {
+        parts.push_str(&format!("<p id=\"when\">{}</p>\n", when.0));
+    }
+    if asker.sends == Sends::Something && problem.retry_after.is_some() {
+        parts.push_str(&format!("<p class=\"aside\">{}</p>\n", Html::text(tongue.lost).0));
+    }
+    if let Some(message) = problem.words.message {
+        parts.push_str(&format!("<p class=\"said\">{}</p>\n", Html::text(message).0));
+    }
+    let mut links = String::new();
+    if asker.sends != Sends::Something && problem.cause != Cause::Blocked {
+        // The empty address is that of the page itself.
+        links.push_str(&format!("<a class=\"again\" href=\"\">{}</a>", Html::text(tongue.again).0));
+    }
+    if let Some(docs) = problem.words.docs {
+        let [docs, text] = [docs, tongue.docs].map(|text| Html::text(text).0);
+        links.push_str(&format!("<a rel=\"help\" href=\"{docs}\">{text}</a>"));
+    }
+    if !links.is_empty() {
+        parts.push_str(&format!("<nav>{links}</nav>\n"));
+    }
+    Html(parts)
+}
+
+/// The sentence that says when to try again. A quota's instant stands in its own zone; the script puts it into the reader's.
+fn when(problem: &Problem<'_>, language: Language) -> Option<Html> {
+    let wait = problem.retry_after?;
+    let tongue = language.tongue();
+    if let (Cause::Limit(Reason::QuotaExhausted), Some(at), Some(limit)) =
+        (problem.cause, &problem.retry_at, problem.limit)
+        && let Allowance::Quota(quota) = &limit.allowance
+    {
+        let [date, time] = [at.get(..10), at.get(11..16)].map(Option::unwrap_or_default);
+        let [instant, shown] =
+            [at.clone(), format!("{date} {time} ({})", quota.zone())].map(|text| Html::text(&text).0);
+        let time = format!("<time id=\"time\" datetime=\"{instant}\">{shown}</time>");
+        return Some(Html(Html::text(tongue.next_day).0.replace("{}", &time)));
+    }
+    Some(Html::text(&tongue.after.replace("{}", &language.span(wait))))
+}
+
+/// What a person can quote to whoever runs the site.
+fn footer(problem: &Problem<'_>) -> Html {
+    let limit = problem.limit.map_or(String::new(), |limit| format!(" · {}", limit.name));
+    Html::text(&format!("{} · {}{limit}", problem.cause.status(), problem.cause.as_str()))
+}
+
+fn script(problem: &Problem<'_>) -> Html {
+    Html(problem.retry_after.map_or_else(String::new, |_| format!("<script>{SCRIPT}</script>")))
+}
+
+/// `template` with each `{{name}}` replaced by the value of that name.
+fn fill(template: &str, values: &[(&str, Html)]) -> String {
+    let mut page = String::with_capacity(6 * 1024);
+    let mut rest = template;
+    while let Some((before, name, after)) = placeholder(rest) {
+        page.push_str(before);
+        page.extend(values.iter().filter(|(known, _)| *known == name).map(|(_, value)| value.0.as_str()));
+        rest = after;
+    }
+    page.push_str(rest);
+    page
+}
+
+/// What stands before the first placeholder, its name, and what stands after it.
+fn placeholder(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = text.split_once("{{")?;
+    let (name, after) = rest.split_once("}}")?;
+    Some((before, name, after))
+}

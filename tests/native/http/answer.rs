@@ -1,0 +1,117 @@
+//! One refusal, as each of its readers gets it.
+
+use super::{Refused, asker, header, policy};
+use penstock::gate::verdict::Reason;
+use penstock::http::answer::Answer;
+use penstock::http::problem::{Failure, Problem};
+use penstock::limit::time::Span;
+use penstock::policy::Settings;
+
+const VARS: &str = r#"{
+    "LIMIT_BASE": {"global": "5000/s"},
+    "LIMIT_LOGIN": {"route": "/login", "per_ip": "5/min", "message": "Ask for 100% more: \"ops\" <ops@example.com>",
+        "docs": "https://example.com/limits?a=1&b='2'"}
+}"#;
+
+const LOGIN: Refused =
+    Refused { limit: "login/ip", reason: Reason::RateLimited, wait: Span::from_secs(12), until: None };
+
+#[test]
+fn a_program_reads_the_message_and_the_link_as_members_and_the_link_as_a_header() {
+    let policy = policy(VARS);
+    let answer = LOGIN.answer(&policy, "GET", &[]);
+    let body: serde_json::Value = serde_json::from_str(answer.body.as_deref().unwrap()).unwrap();
+    assert_eq!(body["message"], "Ask for 100% more: \"ops\" <ops@example.com>");
+    assert_eq!(body["docs"], "https://example.com/limits?a=1&b='2'");
+    assert_eq!(header(&answer, "Link"), Some("<https://example.com/limits?a=1&b='2'>; rel=\"help\""));
+    let other = Refused { limit: "base/global", reason: Reason::OverCapacity, ..LOGIN }.answer(&policy, "GET", &[]);
+    assert!(header(&other, "Link").is_none() && !other.body.unwrap().contains("message"), "another binding's refusal");
+}
+
+#[test]
+fn a_line_of_text_is_one_line() {
+    let answer = LOGIN.answer(&policy(VARS), "GET", &[("accept", "text/plain")]);
+    assert_eq!(header(&answer, "Content-Type"), Some("text/plain; charset=utf-8"));
+    assert_eq!(
+        answer.body.as_deref(),
+        Some(concat!(
+            "Too many requests from this address: login/ip allows 5/min. There is room again in 12 seconds. ",
+            "Ask for 100% more: \"ops\" <ops@example.com> https://example.com/limits?a=1&b='2'\n"
+        ))
+    );
+}
+
+#[test]
+fn every_reader_has_the_same_headers_besides_the_types_own() {
+    let policy = policy(VARS);
+    let common = |accept| {
+        let answer = LOGIN.answer(&policy, "GET", &[("accept", accept)]);
+        assert_eq!(answer.status, 429);
+        ["Retry-After", "RateLimit", "RateLimit-Policy", "Cache-Control", "Vary", "Link"]
+            .map(|name| header(&answer, name).unwrap().to_owned())
+    };
+    let json = common("*/*");
+    assert_eq!(json[4], "Accept, Accept-Language, Origin");
+    assert_eq!([common("text/html"), common("text/plain")], [json.clone(), json]);
+}
+
+#[test]
+fn head_gets_the_headers_alone() {
+    for accept in ["*/*", "text/html", "text/plain"] {
+        let [get, head] = ["GET", "HEAD"].map(|method| LOGIN.answer(&policy(VARS), method, &[("accept", accept)]));
+        assert_eq!((head.status, head.headers, head.body), (get.status, get.headers, None));
+    }
+}
+
+#[test]
+fn grpc_web_gets_its_status_in_the_header() {
+    let policy = policy(VARS);
+    let headers =
+        [("content-type", "application/grpc-web-text"), ("accept", "text/html"), ("origin", "https://a.example")];
+    let answer = LOGIN.answer(&policy, "POST", &headers);
+    assert_eq!((answer.status, &answer.body), (200, &None));
+    assert_eq!(header(&answer, "Content-Type"), Some("application/grpc-web-text+proto"));
+    assert_eq!(header(&answer, "grpc-status"), Some("8"));
+    assert_eq!(header(&answer, "Retry-After"), Some("12"));
+    let message = header(&answer, "grpc-message").unwrap();
+    assert!(message.contains("100%25 more: \"ops\""), "{message}");
+    assert!(header(&answer, "Access-Control-Expose-Headers").unwrap().ends_with(", Grpc-Status, Grpc-Message"));
+    let unavailable = Refused { reason: Reason::LimiterUnavailable, ..LOGIN }.answer(&policy, "POST", &headers);
+    assert_eq!((unavailable.status, header(&unavailable, "grpc-status")), (200, Some("14")));
+}
+
+#[test]
+fn a_grpc_message_is_printable_ascii_whatever_is_said() {
+    let policy = policy(r#"{"LIMIT_BASE": {"per_ip": "5/min", "message": "太多了 🚰"}}"#);
+    let refused = Refused { limit: "base/ip", ..LOGIN };
+    let answer = refused.answer(&policy, "POST", &[("content-type", "application/grpc-web")]);
+    let message = header(&answer, "grpc-message").unwrap();
+    assert!(message.ends_with("%E5%A4%AA%E5%A4%9A%E4%BA%86 %F0%9F%9A%B0"), "{message}");
+    assert!(message.bytes().all(|byte| (b' '..=b'~').contains(&byte)));
+}
+
+#[test]
+fn a_blocked_caller_is_not_told_to_wait() {
+    let policy = policy(VARS);
+    let problem = Problem::blocked(policy.bindings[0].words());
+    let answer = Answer::new(&problem, &asker("GET", &[]), &policy.settings);
+    assert_eq!((answer.status, header(&answer, "Retry-After")), (403, None));
+    let body: serde_json::Value = serde_json::from_str(answer.body.as_deref().unwrap()).unwrap();
+    assert_eq!((&body["reason"], &body["status"]), (&"blocked".into(), &403.into()));
+    assert!(body.get("retry_after").is_none() && body.get("limit").is_none() && body.get("message").is_some());
+    let page = Answer::new(&problem, &asker("GET", &[("accept", "text/html")]), &policy.settings).body.unwrap();
+    assert!(!page.contains("<script") && !page.contains("class=\"again\""), "it helps nobody to try again");
+}
+
+#[test]
+fn a_failure_can_be_read_by_everyone() {
+    for failure in [Failure::Misconfigured, Failure::Loop, Failure::OriginUnreachable, Failure::Unforeseen] {
+        let problem = Problem::failure(failure);
+        for (accept, begins) in
+            [("*/*", "{\"type\":\"about:blank\""), ("text/html", "<!doctype html>"), ("text/plain", "The ")]
+        {
+            let answer = Answer::new(&problem, &asker("GET", &[("accept", accept)]), &Settings::default());
+            assert!(answer.body.as_deref().unwrap().starts_with(begins), "{answer:?}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! The page that a person gets.
+
+use super::{NOW, Refused, asker, header, policy};
+use penstock::gate::verdict::Reason;
+use penstock::http::answer::Answer;
+use penstock::http::problem::{Failure, Problem};
+use penstock::limit::time::{Span, Time};
+use penstock::policy::Settings;
+
+const VARS: &str = r#"{
+    "LIMIT_BASE": {"global": "5000/s"},
+    "LIMIT_LOGIN": {"route": "/login", "per_ip": "5/min", "per_key": "100/day Asia/Shanghai"}
+}"#;
+
+const LOGIN: Refused =
+    Refused { limit: "login/ip", reason: Reason::RateLimited, wait: Span::from_secs(12), until: None };
+const CROWD: Refused = Refused { limit: "base/global", reason: Reason::OverCapacity, ..LOGIN };
+
+fn page(refused: &Refused, method: &str, language: &str) -> String {
+    let answer = refused.answer(&policy(VARS), method, &[("accept", "text/html"), ("accept-language", language)]);
+    assert_eq!(header(&answer, "Content-Type"), Some("text/html; charset=utf-8"));
+    let page = answer.body.unwrap();
+    assert!(!page.contains("{{") && !page.contains("}}"), "{page}");
+    page
+}
+
+#[test]
+fn it_says_what_happened_and_when_to_come_back() {
+    let table = [
+        (&LOGIN, "en", "<h1>Too many requests</h1>", "You can try again in 12 seconds."),
+        (&LOGIN, "zh", "<h1>请求太频繁</h1>", "12 秒后可以重试。"),
+        (&CROWD, "en", "<h1>It is crowded</h1>", "You can try again in 12 seconds."),
+        (&CROWD, "zh-CN", "<h1>现在访问的人太多</h1>", "12 秒后可以重试。"),
+    ];
+    for (refused, language, heading, when) in table {
+        let page = page(refused, "GET", language);
+        assert!(page.contains(heading) && page.contains(when), "{page}");
+        assert!(page.contains(&format!("<html lang=\"{}\">", if language == "en" { "en" } else { "zh-Hans" })));
+        assert!(page.contains("href=\"\"") && page.contains("data-wait=\"12\""));
+    }
+}
+
+#[test]
+fn a_quotas_instant_stands_in_its_own_zone() {
+    let midnight = Time::from_millis(1_796_054_400_000);
+    let reason = Reason::QuotaExhausted;
+    let refused = Refused { limit: "login/key", reason, wait: midnight.since(NOW), until: Some(midnight) };
+    let time = "<time id=\"time\" datetime=\"2026-12-01T00:00:00+08:00\">2026-12-01 00:00 (Asia/Shanghai)</time>";
+    assert!(page(&refused, "GET", "en").contains(&format!("The next day’s quota begins on {time}.")));
+    assert!(page(&refused, "GET", "zh").contains(&format!("新的额度将于 {time} 开始。")));
+}
+
+#[test]
+fn only_what_may_be_sent_again_is_sent_again_by_itself() {
+    let get = page(&LOGIN, "GET", "en");
+    assert!(get.contains("data-self=") && get.contains("class=\"again\""));
+    for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "get", "X"] {
+        let page = page(&LOGIN, method, "en");
+        assert!(!page.contains("data-self=") && !page.contains("<a "), "{method}: {page}");
+        assert!(page.contains("go back and send it again"), "{method}");
+    }
+}
+
+#[test]
+fn a_wait_is_said_as_one_says_it() {
+    let after = |secs| {
+        let page = page(&Refused { wait: Span::from_secs(secs), ..LOGIN }, "GET", "en");
+        let (_, rest) = page.split_once("You can try again in ").unwrap();
+        rest.split_once(".</p>").unwrap().0.to_owned()
+    };
+    let table = [
+        (0, "1 second"),
+        (1, "1 second"),
+        (119, "119 seconds"),
+        (120, "2 minutes"),
+        (121, "3 minutes"),
+        (7_199, "120 minutes"),
+        (7_200, "2 hours"),
+        (172_799, "48 hours"),
+        (172_801, "3 days"),
+    ];
+    for (secs, said) in table {
+        assert_eq!(after(secs), said);
+    }
+}
+
+#[test]
+fn what_the_operator_says_is_text_and_nothing_else() {
+    let hostile = r#"</p></main><script>alert(1)</script>&amp;'" onload=x {{script}} <!--"#;
+    let vars = serde_json::json!({ "LIMIT_BASE": { "per_ip": "5/min", "message": hostile, "docs": "https://a.example/?'&b=c" } });
+    let refused = Refused { limit: "base/ip", ..LOGIN };
+    let answer = refused.answer(&policy(&vars.to_string()), "GET", &[("accept", "text/html")]);
+    let page = answer.body.unwrap();
+    let escaped =
+        "&lt;/p&gt;&lt;/main&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;&#39;&quot; onload=x {{script}} &lt;!--";
+    assert!(page.contains(&format!("<p class=\"said\">{escaped}</p>")), "{page}");
+    assert_eq!(page.matches("<script").count(), 1);
+    assert!(page.contains("<a rel=\"help\" href=\"https://a.example/?&#39;&amp;b=c\">"), "{page}");
+}
+
+#[test]
+fn it_is_small_and_needs_nothing_from_anywhere() {
+    for refused in [&LOGIN, &CROWD] {
+        for language in ["en", "zh"] {
+            let page = page(refused, "GET", language);
+            assert!(page.len() < 6_000, "{} bytes", page.len());
+            for outside in ["http:", "https:", "//", "src=", "@import", "url("] {
+                assert!(!page.contains(outside), "{outside} in {page}");
+            }
+        }
+    }
+}
+
+#[test]
+fn its_policy_lets_nothing_in_but_itself() {
+    let answer = LOGIN.answer(&policy(VARS), "GET", &[("accept", "text/html")]);
+    let policy = header(&answer, "Content-Security-Policy").unwrap();
+    assert!(policy.starts_with("default-src 'none'; style-src 'sha256-") && !policy.contains("unsafe"), "{policy}");
+    assert_eq!(header(&answer, "X-Content-Type-Options"), Some("nosniff"));
+    assert_eq!(header(&answer, "Content-Language"), Some("en"));
+}
+
+#[test]
+fn a_page_without_a_time_has_no_script() {
+    for failure in [Failure::Misconfigured, Failure::OriginUnreachable] {
+        let asker = asker("GET", &[("accept", "text/html"), ("accept-language", "zh")]);
+        let page = Answer::new(&Problem::failure(failure), &asker, &Settings::default()).body.unwrap();
+        assert!(!page.contains("<script") && !page.contains("data-wait"), "{page}");
+        assert!(page.contains("lang=\"zh-Hans\"") && page.contains("重试"));
+    }
+}

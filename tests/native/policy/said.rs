@@ -1,0 +1,105 @@
+//! `message`, `docs` and `CORS_ORIGINS`.
+
+use serde_json::{Value, json};
+
+use super::{each_has_one_fault, policy};
+
+fn with(field: &str, value: impl Into<Value>) -> Value {
+    json!({ "LIMIT_X": { "route": "/x", "per_ip": "5/min", field: value.into() } })
+}
+
+#[test]
+fn what_is_said_is_taken_as_it_is() {
+    for text in ["Ask <ops@example.com>", "太多了，请稍后再试 🚰", " spaced ", &"x".repeat(500), &"水".repeat(500)]
+    {
+        assert_eq!(policy(with("message", text)).bindings[0].words().message, Some(text));
+    }
+    for url in [
+        "https://example.com",
+        "HTTP://localhost:8080/a%20b?c=d&e='f'#g",
+        "https://[2001:db8::1]/x",
+        "https://xn--fsq.example/",
+    ] {
+        assert_eq!(policy(with("docs", url)).bindings[0].words().docs, Some(url));
+    }
+}
+
+#[test]
+fn a_message_is_one_line_of_bounded_length() {
+    each_has_one_fault(&[
+        (with("message", ""), "LIMIT_X.message: empty, expected a sentence or two"),
+        (with("message", " \u{3000}"), "LIMIT_X.message: empty, expected a sentence or two"),
+        (with("message", 5), "LIMIT_X.message: 5: not a text, expected a sentence or two"),
+        (with("message", "水".repeat(501)), "LIMIT_X.message: 501 characters, expected at most 500"),
+        (with("message", "a\nb"), "LIMIT_X.message: has the control character '\\n', expected text on one line"),
+        (with("message", "a\0"), "LIMIT_X.message: has the control character '\\0', expected text on one line"),
+        (
+            with("message", "a\u{2028}b"),
+            "LIMIT_X.message: has the control character '\\u{2028}', expected text on one line",
+        ),
+        (
+            with("message", "a\u{85}b"),
+            "LIMIT_X.message: has the control character '\\u{85}', expected text on one line",
+        ),
+    ]);
+}
+
+#[test]
+fn docs_are_a_url_that_is_safe_in_a_header_and_in_a_page() {
+    for (url, what) in [
+        ("example.com/docs", "not a URL"),
+        ("javascript:alert(1)", "not a URL"),
+        ("javascript://example.com/%0aalert(1)", "neither http nor https"),
+        ("ftp://example.com", "neither http nor https"),
+        ("https://", "its host cannot be read"),
+        ("https://user:pw@example.com/", "its host cannot be read"),
+        ("https://exa mple.com/", "its host cannot be read"),
+        ("https://example.com/a b", "has characters that cannot stand in a URL as they are"),
+        ("https://example.com/>; rel=\"x\"", "has characters that cannot stand in a URL as they are"),
+        ("https://example.com/\r\nSet-Cookie: a=b", "has characters that cannot stand in a URL as they are"),
+        ("https://example.com/水", "has characters that cannot stand in a URL as they are"),
+    ] {
+        let fault =
+            format!("LIMIT_X.docs: {url:?}: {what}, expected a URL such as \"https://example.com/docs/limits\"");
+        each_has_one_fault(&[(with("docs", url), &fault)]);
+    }
+    let long = format!("https://example.com/{}", "x".repeat(500));
+    each_has_one_fault(&[(with("docs", long), "LIMIT_X.docs: 520 characters, expected at most 500")]);
+}
+
+#[test]
+fn cors_origins_are_origins() {
+    let expected = "expected an origin such as \"https://app.example.com\", or \"*\"";
+    for (origin, what) in [
+        ("", "not an origin"),
+        ("null", "not an origin"),
+        ("app.example.com", "not an origin"),
+        ("https://app.example.com/", "an origin ends with its host or port"),
+        ("https://app.example.com/x", "an origin ends with its host or port"),
+        ("https://*.example.com", "its host cannot be read"),
+        ("https://", "its host cannot be read"),
+        ("https://a:99999", "its host cannot be read"),
+        ("capacitor://localhost", "neither http nor https"),
+    ] {
+        let fault = format!("CORS_ORIGINS: {origin:?}: {what}, {expected}");
+        each_has_one_fault(&[(json!({ "CORS_ORIGINS": origin }), &fault)]);
+    }
+    each_has_one_fault(&[
+        (
+            json!({ "CORS_ORIGINS": ["https://a.example", "none"] }),
+            &format!("CORS_ORIGINS[1]: \"none\": not an origin, {expected}"),
+        ),
+        (
+            json!({ "CORS_ORIGINS": true }),
+            "CORS_ORIGINS: true: not a text, expected an origin such as \"https://app.example.com\", \"*\", a list of them, or \"none\"",
+        ),
+    ]);
+    for good in [
+        json!("*"),
+        json!("none"),
+        json!("https://a.example, http://b.example:8080"),
+        json!(["*", "https://a.example"]),
+    ] {
+        policy(json!({ "CORS_ORIGINS": good }));
+    }
+}
