@@ -66,8 +66,10 @@ impl Pace {
         let fit = |nanos: u64| nanos.checked_div(interval.as_nanos()).unwrap_or(1);
         // Intervals are rounded up to whole nanoseconds: seven of 7/s are a nanosecond more than a second.
         let second = SECOND.as_nanos();
-        let callers = fit(second.saturating_add(fit(second)).saturating_add(1)).min(burst).max(1);
-        Pace { callers, window: interval.times(callers).min(SECOND.max(interval)) }
+        let all = fit(second.saturating_add(fit(second)).saturating_add(1)).min(burst).max(1);
+        // A quarter is left to those who come for the first time, and to what isolates hold in leases.
+        let callers = all.saturating_sub(all.div_ceil(4)).max(1);
+        Pace { callers, window: interval.times(all).min(SECOND.max(interval)) }
     }
 }
 

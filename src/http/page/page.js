@@ -1,10 +1,11 @@
 {
   const TRIES = 3;
   const [clock, when, live, time] = ["clock", "when", "live", "time"].map((id) => document.getElementById(id));
-  const said = document.querySelector("main").dataset;
+  const main = document.querySelector("main");
+  const said = main.dataset;
   const { lang } = document.documentElement;
   if (time) {
-    const parts = { weekday: "long", month: "long", day: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" };
+    const parts = { weekday: "long", month: "long", day: "numeric", hour: "numeric", minute: "2-digit", timeZoneName: "short" };
     time.textContent = new Date(time.dateTime).toLocaleString(lang, parts);
   }
   const key = "penstock " + location.pathname + location.search;
@@ -40,6 +41,8 @@
     clock.classList.toggle("long", minutes >= 60);
     clock.style.setProperty("--left", (left * 1000) / wait);
     if (left === 0) {
+      main.classList.add("now");
+      when.hidden = false;
       when.textContent = byItself ? said.again : said.now;
       say(when.textContent);
       return byItself && comeBack();
@@ -50,9 +53,11 @@
     setTimeout(tick, (end - Date.now()) % 1000 || 1000);
   };
   if (wait > 0) {
+    const plan = byItself ? said.self : (said.over ?? "");
     clock.hidden = false;
-    if (byItself) when.append(" " + said.self);
-    else if (said.self) when.append(" " + said.over);
+    if (time) when.append(lang === "en" ? " " : "", plan);
+    else when.textContent = plan;
+    when.hidden = !when.textContent;
     tick();
   }
 }

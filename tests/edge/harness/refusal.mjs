@@ -1,6 +1,18 @@
 // What every refusal has to be, whoever asks for it.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import Ajv from "ajv/dist/2020.js";
 import { parseList, Token } from "structured-headers";
+import { ROOT } from "./edge.mjs";
+
+/** Whether a body is as `docs/problem.schema.json` says. Formats that Ajv does not know itself are checked here. */
+const fits = new Ajv({
+  strict: true,
+  strictRequired: false, // the branches by reason build on the members above them
+  allErrors: true,
+  formats: { "date-time": (text) => !Number.isNaN(Date.parse(text)), uri: (text) => URL.canParse(text) },
+}).compile(JSON.parse(readFileSync(join(ROOT, "docs/problem.schema.json"), "utf8")));
 
 const TYPES = {
   rate_limited: "https://iana.org/assignments/http-problem-types#quota-exceeded",
@@ -12,6 +24,7 @@ const STATUS = {
   quota_exhausted: 429,
   over_capacity: 429,
   limiter_unavailable: 503,
+  blocked: 403,
   origin_unreachable: 502,
   misconfigured: 500,
 };
@@ -40,6 +53,7 @@ export function problem(answer, wanted = {}) {
   assert.match(answer.headers["content-type"] ?? "", /^application\/problem\+json\b/);
   assert.equal(answer.headers["cache-control"], "no-store");
   const body = answer.json;
+  assert.ok(fits(body), `${answer.text}: ${JSON.stringify(fits.errors)}`);
   for (const member of ["type", "title", "reason", "detail"]) {
     assert.equal(typeof body[member], "string", `${member} in ${answer.text}`);
     assert.notEqual(body[member], "", member);
