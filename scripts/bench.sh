@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
-# What a decision costs, on this machine. Run it on an idle one.
+# Measures Penstock beside what else there is, on this machine, and writes docs/benchmarks.md. Run it on an idle one; it
+# takes about fifteen minutes. QUICK=1 takes two, and writes into target/ alone.
 source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 
-grep -q '^\[\[bench\]\]' Cargo.toml || fail "Cargo.toml declares no [[bench]], so there is nothing to measure."
-say "Compiling with optimisation (a few minutes the first time)."
-cargo bench --quiet --bench "*"
+scripts/build.sh
+bench/passthrough.sh
+say "One decision, natively (compiles with optimisation, a minute the first time)."
+cargo bench --quiet --bench decision | tee target/decision.txt
+exec node bench/run.mjs

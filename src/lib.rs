@@ -12,6 +12,8 @@
 //! [`limit`] is the arithmetic under all of them. `limit`, `policy`, `identity` and `gate` are pure: they know
 //! nothing of Workers, and are told what time it is.
 
+#![forbid(unsafe_code)]
+
 pub mod actor;
 pub mod clock;
 pub mod gate;

@@ -1,0 +1,1 @@
+CREATE TABLE hits (caller TEXT NOT NULL, window INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (caller, window)) WITHOUT ROWID;
