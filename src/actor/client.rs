@@ -8,20 +8,21 @@ use crate::limit::time::Span;
 use crate::time_out::{pause, within};
 use worker::js_sys::Reflect;
 use worker::wasm_bindgen::JsValue;
-use worker::{Error, ObjectNamespace, Request, RequestInit};
+use worker::{Env, Error, Request, RequestInit};
 
 /// The header that carries a question.
 pub const ASK: &str = "penstock-ask";
 /// The header that carries an answer.
 pub const REPLY: &str = "penstock-reply";
 
-/// The actors behind the `BUCKETS` binding, for one request.
+/// The actors behind the `BUCKETS` binding, for one request. Most requests ask none of them, so the binding and the request's
+/// `cf` are looked at only when one is asked: reading `cf` alone costs more than a decision from the wallet.
 #[derive(Debug)]
 pub struct Client {
-    /// The binding.
-    pub namespace: ObjectNamespace,
-    /// Where the request arrived.
-    pub region: Region,
+    /// Where the binding is.
+    pub env: Env,
+    /// The request, which knows where it arrived.
+    pub request: web_sys::Request,
     /// How long an answer may take, a second try included.
     pub deadline: Span,
 }
@@ -47,13 +48,18 @@ impl Actors for Client {
 
 impl Client {
     async fn once(&self, seat: &Seat<'_>, ask: &Ask, patience: Span) -> Result<Reply, Trouble> {
-        let name = object_name(seat, self.region);
-        // A stub is broken after an exception, so each try takes a new one.
-        let stub = match (seat, self.region.hint()) {
-            (Seat::Ip(_), Some(hint)) => self.namespace.get_by_name_with_location_hint(&name, hint),
-            _ => self.namespace.get_by_name(&name),
+        let region = match seat {
+            Seat::Ip(_) => Region::of_colo(&colo(&self.request).unwrap_or_default()),
+            Seat::Key(_) | Seat::Shared(_) => Region::default(),
         };
+        let name = object_name(seat, region);
         let call = async {
+            let namespace = self.env.durable_object("BUCKETS")?;
+            // A stub is broken after an exception, so each try takes a new one.
+            let stub = match region.hint() {
+                Some(hint) => namespace.get_by_name_with_location_hint(&name, hint),
+                None => namespace.get_by_name(&name),
+            };
             let init = RequestInit::new();
             init.headers.set(ASK, &wire::write_ask(ask))?;
             let request = Request::new_with_init("https://actor/", &init)?;
@@ -67,6 +73,13 @@ impl Client {
             Some(Ok((status, said))) => Err(Trouble::Nonsense(said.unwrap_or_else(|| format!("status {status}")))),
         }
     }
+}
+
+/// The code of the data centre that the request arrived in. Not read through the typed `cf`, which panics where a
+/// property is missing.
+fn colo(request: &web_sys::Request) -> Option<String> {
+    let cf = Reflect::get(request, &"cf".into()).ok()?;
+    Reflect::get(&cf, &"colo".into()).ok()?.as_string()
 }
 
 /// Tells errors apart by the flags that the platform sets on the exception.

@@ -10,8 +10,8 @@ use core::num::NonZeroU32;
 /// Objects per region for addresses, and in all for keys. One object serves about 1,000 requests a second.
 pub const SHARDS: NonZeroU32 = NonZeroU32::new(32).unwrap();
 
-/// The part of the world that a request arrived in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The part of the world that a request arrived in; by default the unknown one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Region(Option<LocationHint>);
 
 impl Region {

@@ -7,7 +7,6 @@ use super::proxy;
 use super::rate_headers::{Header, Stand, rate_headers};
 use super::target::Target;
 use crate::actor::client::Client;
-use crate::actor::name::Region;
 use crate::clock;
 use crate::gate::decide::Gate;
 use crate::gate::plan::{Patience, Plan};
@@ -23,7 +22,6 @@ use futures_util::future::join_all;
 use std::rc::Rc;
 use web_sys::{Headers, Request, Response, ResponseInit};
 use worker::console_warn;
-use worker::js_sys::Reflect;
 use worker::wasm_bindgen::JsValue;
 use worker::{Context, Env};
 
@@ -52,7 +50,7 @@ pub async fn serve(request: Request, env: Env, context: &Context) -> Result<Resp
     let Some(loaded) = &isolate.loaded else {
         return respond(&request, &Problem::failure(Failure::Misconfigured), &Settings::default(), None);
     };
-    match decide_and_forward(&request, &env, context, &isolate, loaded).await {
+    match decide_and_forward(&request, env, context, &isolate, loaded).await {
         Ok(response) => Ok(response),
         Err(thrown) => {
             isolate.warn("request", &format!("{thrown:?}"), clock::now());
@@ -63,7 +61,7 @@ pub async fn serve(request: Request, env: Env, context: &Context) -> Result<Resp
 
 async fn decide_and_forward(
     request: &Request,
-    env: &Env,
+    env: Env,
     context: &Context,
     isolate: &Rc<Isolate>,
     loaded: &Loaded,
@@ -97,11 +95,9 @@ async fn decide_and_forward(
         // meets what everyone shares.
         plan.caller.clear();
     }
-    let actors = Client {
-        namespace: env.durable_object("BUCKETS")?,
-        region: Region::of_colo(&colo(request).unwrap_or_default()),
-        deadline: settings.deadline,
-    };
+    // Another handle on the same request; its own `clone` would copy it, body and all.
+    let handle = Clone::clone(request);
+    let actors = Client { env, request: handle, deadline: settings.deadline };
     let patience = Patience { durable_after: settings.durable_after, deadline: settings.deadline };
     let gate = Gate { actors: &actors, wallet: &isolate.wallet, local: &isolate.local, patience, wall: clock::now };
     let mut decision = gate.decide(&plan).await;
@@ -176,13 +172,6 @@ fn trace(spent: &Spent, begun: Time, decided: Time) -> Header {
     let us = decided.since(begun).as_nanos() / 1_000;
     let value = format!("actors={actors}, d1={d1}, rows={rows}, wallet={wallet}, limits={limits}, us={us}");
     ("Penstock-Trace", value)
-}
-
-/// The code of the data centre that the request arrived in. Not read through the typed `cf`, which panics where a
-/// property is missing.
-fn colo(request: &Request) -> Option<String> {
-    let cf = Reflect::get(request, &"cf".into()).ok()?;
-    Reflect::get(&cf, &"colo".into()).ok()?.as_string()
 }
 
 fn respond(
