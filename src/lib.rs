@@ -36,7 +36,7 @@ fn start() {
 
 #[event(fetch)]
 async fn fetch(request: web_sys::Request, env: Env, context: Context) -> worker::Result<web_sys::Response> {
-    Ok(http::serve::serve(request, env, &context).await?)
+    Ok(clock::once_a_turn(http::serve::serve(request, env, &context)).await?)
 }
 
 #[event(scheduled)]
