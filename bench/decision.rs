@@ -109,7 +109,9 @@ fn median(figures: &mut [f64]) -> f64 {
 }
 
 fn main() {
-    println!("One decision, 100/s burst 200: ns, median (lowest to highest) of {ROUNDS} rounds of {DECISIONS}, in turn");
+    println!(
+        "One decision, 100/s burst 200: ns, median (lowest to highest) of {ROUNDS} rounds of {DECISIONS}, in turn"
+    );
     for (traffic, gap) in [("all admitted", 12), ("nine in ten refused", 1)] {
         let subjects: [(&str, fn() -> Decide); 3] =
             [("penstock", penstock), ("governor, same clock", governor), ("governor, own clock", governor_quanta)];

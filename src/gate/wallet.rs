@@ -189,8 +189,13 @@ impl Wallet {
         entry.asked = None;
         entry.leases.retain(|held| held.left(trip.heard) > 0);
         match grant.and_then(|grant| Held::granted(terms, grant, outcome, trip)) {
-            Some(held) if entry.leases.len() < LEASES => entry.leases.push(held),
-            Some(_) => {}
+            Some(held) => {
+                if let Err(held) = entry.join(held)
+                    && entry.leases.len() < LEASES
+                {
+                    entry.leases.push(held);
+                }
+            }
             None if entry.leases.is_empty() && !matches!(outcome, Outcome::Met { .. }) => entry.pace.starve(),
             None => {}
         }
@@ -283,17 +288,26 @@ impl Entry {
         }
     }
 
-    fn put(&mut self, mut held: Held, now: Time) {
-        for known in &mut self.leases {
-            match known.rejoin(held) {
-                Ok(()) => return,
-                Err(back) => held = back,
-            }
-        }
-        // They are spent from the front: what came back has the earliest slots.
-        if held.left(now) > 0 && self.leases.len() < LEASES {
+    /// Takes back what was spent. Tokens are spent from the front: what came back has the earliest slots.
+    fn put(&mut self, held: Held, now: Time) {
+        if let Err(held) = self.join(held)
+            && held.left(now) > 0
+            && self.leases.len() < LEASES
+        {
             self.leases.insert(0, held);
         }
+    }
+
+    /// Adds tokens to those that they go on from, or gives them back. A day's tokens all go together, or many small
+    /// grants would leave no room for the next, and its tokens would be lost.
+    fn join(&mut self, mut held: Held) -> Result<(), Held> {
+        for known in &mut self.leases {
+            match known.rejoin(held) {
+                Ok(()) => return Ok(()),
+                Err(other) => held = other,
+            }
+        }
+        Err(held)
     }
 
     /// Where the caller stands by what the actor last said, what came back since, and what is in hand.
