@@ -14,17 +14,18 @@ use crate::limit::steady::Steady;
 use crate::limit::time::{Span, Time};
 use crate::policy::Scope;
 use hashbrown::HashMap;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Callers whose place is kept in mind, per limit. Those after them get a place among these, by their digest.
 const CAPACITY: usize = 10_000;
 
 const SECOND: Span = Span::from_secs(1);
 
-/// The waiting callers of one isolate, by the number of the limit that refused them.
+/// The waiting callers of one isolate.
 #[derive(Debug, Default)]
 pub struct Returns {
-    lines: HashMap<u32, Line>,
+    /// By the number of the limit that refused them.
+    lines: BTreeMap<u32, Line>,
     clock: Steady,
 }
 

@@ -37,18 +37,21 @@ impl Policy {
     /// How a request for `route` from `address` is received. Base's lists are for every request, as its limits are, and those of a
     /// binding that is off for none.
     pub fn receive<'p>(&'p self, route: Option<&'p Binding>, address: &Address) -> Reception<'p> {
-        let bindings = || self.base.iter().chain(route).filter(|binding| !binding.off);
-        let block = |mode| {
-            let blocks = |binding: &&Binding| binding.mode == mode && address.is_in(&binding.access.block);
-            bindings().find(blocks).map(|binding| Block { binding: Some(binding) })
-        };
-        let everywhere = &self.settings.access;
-        let blocked = address.is_in(&everywhere.block).then_some(Block { binding: None });
-        Reception {
-            blocked: blocked.or_else(|| block(Mode::Enforce)),
-            shadow: block(Mode::Shadow),
-            free: address.is_in(&everywhere.allow) || bindings().any(|binding| address.is_in(&binding.access.allow)),
+        let mut reception = Reception::default();
+        let bindings = self.base.iter().chain(route).filter(|binding| !binding.off);
+        for binding in core::iter::once(None).chain(bindings.map(Some)) {
+            let (access, mode) =
+                binding.map_or((&self.settings.access, Mode::Enforce), |binding| (&binding.access, binding.mode));
+            if address.is_in(&access.block) {
+                let found = match mode {
+                    Mode::Enforce => &mut reception.blocked,
+                    Mode::Shadow => &mut reception.shadow,
+                };
+                found.get_or_insert(Block { binding });
+            }
+            reception.free |= address.is_in(&access.allow);
         }
+        reception
     }
 }
 
