@@ -5,8 +5,8 @@ use penstock::gate::ports::Trouble;
 use penstock::gate::verdict::{Reason, Refusal, Unchecked};
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
-use penstock::log::{Effect, Warned, refusal_line};
-use penstock::policy::Policy;
+use penstock::log::{Effect, Warned, blocked_line, refusal_line};
+use penstock::policy::{Block, Policy};
 use std::collections::BTreeMap;
 
 fn with_limit(check: impl FnOnce(Met<'_>)) {
@@ -38,6 +38,21 @@ fn a_refusal_is_one_json_line() {
             )
         );
     });
+}
+
+#[test]
+fn a_blocked_address_is_one_json_line_too_and_is_not_in_it() {
+    let caller = Subject::from_bytes([0xab; 16]);
+    assert_eq!(
+        blocked_line(Block { binding: None }, caller, Effect::Refused, Some("8f2a-LAX")),
+        r#"{"event":"refused","reason":"blocked","caller":"abababababababababababababababab","ray":"8f2a-LAX"}"#
+    );
+    let vars = BTreeMap::from([("LIMIT_BASE".to_string(), serde_json::json!({"per_ip": "5/min"}))]);
+    let policy = Policy::read(&vars).unwrap();
+    assert_eq!(
+        blocked_line(Block { binding: policy.base.as_ref() }, caller, Effect::Shadow, None),
+        r#"{"event":"refused","reason":"blocked","binding":"base","caller":"abababababababababababababababab","shadow":true}"#
+    );
 }
 
 #[test]

@@ -92,6 +92,25 @@ GET /healthz          health       -       -                         -      -   
 }
 
 #[test]
+fn the_addresses_that_stand_apart_are_shown_below_the_table() {
+    let toml = PLATFORM.to_owned()
+        + r#"
+[vars]
+ALLOW = "203.0.113.7, ::ffff:10.0.0.0/104"
+BLOCK = ["2001:DB8::/32"]
+[vars.LIMIT_BACK_OFFICE]
+route = "/back-office/*"
+block = "198.51.100.0/24"
+"#;
+    let run = check("lists", &toml);
+    assert_eq!((run.code, run.complained.as_str()), (Some(0), ""));
+    let lines: Vec<&str> = run.said.lines().skip(3).collect();
+    let expected =
+        ["ALLOW: 203.0.113.7, 10.0.0.0/8", "BLOCK: 2001:db8::/32", "LIMIT_BACK_OFFICE.block: 198.51.100.0/24"];
+    assert_eq!(lines, expected, "{}", run.said);
+}
+
+#[test]
 fn cfg_01_all_faults_of_all_environments_are_reported_at_once() {
     let toml = PLATFORM.to_owned()
         + r#"
