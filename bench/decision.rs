@@ -103,6 +103,9 @@ fn round(make: fn() -> Decide, gap: Duration) -> (f64, f64, u64) {
     (took.as_nanos() as f64 / DECISIONS as f64, admitted as f64 / DECISIONS as f64, allocations)
 }
 
+/// What is measured: makes a bucket, and what decides about a request to it.
+type Subject = fn() -> Decide;
+
 fn median(figures: &mut [f64]) -> f64 {
     figures.sort_by(f64::total_cmp);
     figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
@@ -113,7 +116,7 @@ fn main() {
         "One decision, 100/s burst 200: ns, median (lowest to highest) of {ROUNDS} rounds of {DECISIONS}, in turn"
     );
     for (traffic, gap) in [("all admitted", 12), ("nine in ten refused", 1)] {
-        let subjects: [(&str, fn() -> Decide); 3] =
+        let subjects: [(&str, Subject); 3] =
             [("penstock", penstock), ("governor, same clock", governor), ("governor, own clock", governor_quanta)];
         let mut times: [Vec<f64>; 3] = Default::default();
         let mut admitted = [0.0; 3];

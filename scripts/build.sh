@@ -27,6 +27,9 @@ else
     grep -vE '^ *(Compiling|Downloaded|Downloading|Updating|Locking|Fresh) ' $LOG >&2
     fail "The build failed. Its whole output is in $LOG."
   fi
+  # The names of functions are a tenth of the module, and of use only to `make size`: a panic says where it was without.
+  cp $MODULE target/named.wasm
+  "$WASM_OPT_BIN" --all-features --strip-debug target/named.wasm -o $MODULE
   printf '%s\n' "$key" >build/.key
   built="built"
 fi

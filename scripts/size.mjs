@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
 
-const bytes = await readFile(process.argv[2] ?? "build/index_bg.wasm");
+const bytes = await readFile(process.argv[2] ?? "target/named.wasm");
 let at = 8;
 
 function number() {
@@ -77,7 +77,7 @@ for (const { index, size } of code) crates.set(crate(names.get(index)), (crates.
 
 const whole = gzipSync(bytes, { level: 9 }).length;
 const kib = (size) => `${(size / 1024).toFixed(1).padStart(7)} KiB`;
-console.log(`${kib(whole)} compressed in all (${kib(bytes.length)} before)`);
+console.log(`${kib(whole)} compressed in all (${kib(bytes.length)} before), names included; they are not in what is deployed`);
 for (const [name, { size, packed }] of Object.entries(sections)) console.log(`${kib(packed)} ${name.padEnd(24)} ${kib(size)} before`);
 console.log("\nThe code, by crate:");
 for (const [name, size] of [...crates].sort(([, a], [, b]) => b - a).slice(0, 16)) {

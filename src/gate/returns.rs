@@ -68,8 +68,8 @@ impl Pace {
         // Intervals are rounded up to whole nanoseconds: seven of 7/s are a nanosecond more than a second.
         let second = SECOND.as_nanos();
         let all = fit(second.saturating_add(fit(second)).saturating_add(1)).min(burst).max(1);
-        // A quarter is left to those who come for the first time, and to what isolates hold in leases.
-        let callers = all.saturating_sub(all.div_ceil(4)).max(1);
+        // Half is left to those who come for the first time, and to what isolates hold in leases: up to half a burst.
+        let callers = (all / 2).max(1);
         Pace { callers, window: interval.times(all).min(SECOND.max(interval)) }
     }
 }

@@ -55,12 +55,12 @@ fn most_in_a_second(mut times: Vec<Time>) -> usize {
 #[test]
 fn ops_04_of_a_hundred_refused_in_one_instant_no_more_come_back_in_a_second_than_the_limit_admits() {
     let table = [
-        ("10/s", 7),
+        ("10/s", 5),
         ("1/s", 1),
-        ("25/s burst 5", 3),
+        ("25/s burst 5", 2),
         ("90/min", 1),
         ("6/min", 1),
-        ("7/s burst 1000", 5),
+        ("7/s burst 1000", 3),
         ("1000/s", 100),
     ];
     for (rate, most) in table {
@@ -74,10 +74,10 @@ fn ops_04_of_a_hundred_refused_in_one_instant_no_more_come_back_in_a_second_than
 }
 
 #[test]
-fn ops_04_three_quarters_of_the_limit_are_for_those_who_come_back() {
+fn ops_04_half_of_the_limit_is_for_those_who_come_back() {
     let mut crowd = Crowd::at("global", "10/s");
     let waits: Vec<u64> = (0..100).map(|who| crowd.wait(who, EVENING, Span::from_millis(90))).collect();
-    assert_eq!(waits, (1..=15).flat_map(|second| [second; 7]).take(100).collect::<Vec<_>>());
+    assert_eq!(waits, (1..=20).flat_map(|second| [second; 5]).take(100).collect::<Vec<_>>());
     let mut slow = Crowd::at("global", "6/min");
     let waits: Vec<u64> = (0..4).map(|who| slow.wait(who, EVENING, Span::from_millis(9_500))).collect();
     assert_eq!(waits, [10, 20, 30, 40]);
@@ -120,10 +120,10 @@ fn a_flood_of_callers_is_spread_in_bounded_memory() {
         crowd.wait(who, EVENING, Span::from_millis(10));
     }
     let waits: Vec<u64> = (10_000..110_000).map(|who| crowd.wait(who, EVENING, Span::from_millis(10))).collect();
-    assert!(waits.iter().all(|secs| (1..=134).contains(secs)), "no later than the line is long");
-    for second in 1..=132 {
+    assert!(waits.iter().all(|secs| (1..=200).contains(secs)), "no later than the line is long");
+    for second in 1..=198 {
         let count = waits.iter().filter(|secs| **secs == second).count();
-        assert!((550..1_000).contains(&count), "evenly: {count} at {second}");
+        assert!((380..640).contains(&count), "evenly: {count} at {second}");
     }
 }
 
