@@ -107,6 +107,8 @@ impl DurableObject for BucketActor {
             None => {
                 // Only this ends what an object's storage costs; a table without rows still has pages.
                 self.disk.forgotten();
+                // It deletes the alarm as well, one that a request has set since this one began included.
+                self.alarm.set(Alarm::Off);
                 self.state.storage().delete_all().await?;
             }
         }

@@ -1,0 +1,42 @@
+// Faults found in what is kept, and for how long.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { MINUTE, parallel, SECOND, start, until } from "./harness/index.mjs";
+
+const who = { ip: "203.0.113.7", key: "k" };
+const used = async (edge) => (await edge.d1("SELECT coalesce(sum(used), 0) AS used FROM quota"))[0].used;
+
+/** Lets time pass for those who look after quota tokens: an isolate by a real timer, an actor by its alarm. */
+async function settle(edge, done) {
+  for (let look = 0; look < 10 && !(await done()); look++) {
+    await edge.advance(6 * SECOND);
+    await sleep(500);
+    await edge.alarms();
+  }
+}
+
+test("sto_06_an_alarm_set_while_the_last_one_cleans_up_is_not_lost", async (t) => {
+  const vars = { DURABLE_AFTER: "0s", LIMIT_Q: { route: "/q", per_key: "100000/day" }, LIMIT_R: { route: "/r", per_key: "10/s" } };
+  const edge = await start(t, { vars });
+  for (let sent = 0; sent < 400; sent += 4) {
+    await parallel(4, () => edge.get("/q", who));
+    await edge.advance(20);
+  }
+  const object = async () => (await edge.objects()).find(({ name }) => name.startsWith("key/"));
+  // The isolate gives back, then the actor holds quota; its alarm gives it to D1, which takes its time.
+  await edge.advance(2 * SECOND);
+  await sleep(1_500);
+  await edge.advance(6 * SECOND);
+  await edge.fail({ d1: { kind: "hang", ms: 600 } });
+  const alarm = edge.alarms();
+  await until(async () => (await object()).alarms === 1);
+  assert.equal((await edge.get("/r", who)).status, 200);
+  await edge.advance(10 * SECOND);
+  await alarm;
+  await edge.fail({ d1: null });
+  assert.deepEqual((await object()).tables, {}, "all is at rest and deleted, the alarm that /r has set with it");
+  await edge.advance(2 * MINUTE);
+  assert.equal((await edge.get("/r", who)).status, 200);
+  assert.notEqual((await object()).alarmAt, null, "a row that nobody would ever delete");
+});
