@@ -108,14 +108,16 @@ async fn decide_and_forward(
     report(&decision, isolate, &arrived, decided);
     let trace = settings.trace.then(|| trace(&decision.spent, begun, decided));
 
+    // A refused request may have put quota tokens back into the wallet, so these are looked after in any case.
+    let tendings = gate.tendings(&plan);
+    let refills = if decision.refusal.is_none() { gate.refills(&plan) } else { Vec::new() };
+    if !refills.is_empty() || !tendings.is_empty() {
+        context.wait_until(run_errands(Rc::clone(isolate), actors, patience, refills, tendings));
+    }
     if let Some(refusal) = &decision.refusal {
         let words = policy.binding(refusal.met.binding).map(Binding::words).unwrap_or_default();
         let problem = Problem::refusal(refusal, &plan, words, settings.headers, decided);
         return respond(request, &problem, settings, trace);
-    }
-    let (refills, tendings) = (gate.refills(&plan), gate.tendings(&plan));
-    if !refills.is_empty() || !tendings.is_empty() {
-        context.wait_until(run_errands(Rc::clone(isolate), actors, patience, refills, tendings));
     }
     let response = match proxy::forward(request, target, settings.origin.as_deref(), &loaded.hop).await {
         Ok(response) => response,

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { MINUTE, parallel, SECOND, start, until } from "./harness/index.mjs";
+import { count, MINUTE, parallel, SECOND, start, until } from "./harness/index.mjs";
 
 const who = { ip: "203.0.113.7", key: "k" };
 const used = async (edge) => (await edge.d1("SELECT coalesce(sum(used), 0) AS used FROM quota"))[0].used;
@@ -15,6 +15,15 @@ async function settle(edge, done) {
     await edge.alarms();
   }
 }
+
+test("qta_06_quota_counted_for_requests_that_the_address_refused_goes_back", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_API: { route: "/api", per_ip: "5/h", per_key: "100/day" } } });
+  const answers = await parallel(50, () => edge.get("/api", who));
+  assert.equal(count(answers, 200), 5);
+  // No request passes after this one, and none is needed.
+  await settle(edge, async () => (await used(edge)) === 5);
+  assert.equal(await used(edge), 5);
+});
 
 test("sto_06_an_alarm_set_while_the_last_one_cleans_up_is_not_lost", async (t) => {
   const vars = { DURABLE_AFTER: "0s", LIMIT_Q: { route: "/q", per_key: "100000/day" }, LIMIT_R: { route: "/r", per_key: "10/s" } };
