@@ -99,7 +99,7 @@ impl<A: Actors> Gate<'_, A> {
             for item in items.iter().filter(|item| item.order < refusing) {
                 let cost = item.met.limit.cost;
                 if wallet.spend(item.name, cost, now).is_none() {
-                    wallet.owe(item.name, cost, now);
+                    wallet.owe(item.name, &item.met.terms(), cost, now);
                 }
             }
         }
@@ -212,6 +212,9 @@ impl<A: Actors> Gate<'_, A> {
                 // The take that follows says what becomes of it.
                 continue;
             }
+            if trouble.is_some() {
+                wallet.lost(item.name, demand.owed);
+            }
             wallet.receive(item.name, &demand.terms, grant, &outcome, trip);
             item.outcome = Some(outcome);
             if met && !took {
@@ -224,7 +227,14 @@ impl<A: Actors> Gate<'_, A> {
                 item.outcome = match item.met.limit.on_error {
                     OnError::Open => None,
                     OnError::Closed => Some(Outcome::Unknown),
-                    OnError::Local => Some(self.local.borrow_mut().take(demand, stop.subject, (self.wall)())),
+                    OnError::Local => {
+                        let begin = wallet.begin(item.name, trip.heard);
+                        let outcome = self.local.borrow_mut().take(demand, stop.subject, begin, (self.wall)());
+                        if matches!(outcome, Outcome::Met { .. }) {
+                            wallet.owe(item.name, &demand.terms, demand.cost, trip.heard);
+                        }
+                        Some(outcome)
+                    }
                 };
             }
         }

@@ -1,6 +1,8 @@
 //! An isolate on its own: what `on_error = "local"` goes on with while a limit's actor or D1 is away. Each isolate then
-//! grants at most what the limit allows, so a caller who reaches many isolates gets as many times more.
+//! grants at most what the limit allows, so a caller who reaches many isolates gets as many times more. It begins with what
+//! it knows of the limit already, or going on alone would fill every bucket once.
 
+use super::known::Begin;
 use super::ports::{Demand, Outcome, Terms};
 use crate::identity::digest::Subject;
 use crate::limit::day::Day;
@@ -28,8 +30,8 @@ impl Default for Local {
 }
 
 impl Local {
-    /// Takes what `demand` asks for, counting in this isolate alone.
-    pub fn take(&mut self, demand: &Demand, subject: Option<Subject>, wall: Time) -> Outcome {
+    /// Takes what `demand` asks for, counting in this isolate alone; what it already knows is in `begin`.
+    pub fn take(&mut self, demand: &Demand, subject: Option<Subject>, begin: Begin, wall: Time) -> Outcome {
         let now = self.clock.read(wall);
         let id = demand.bucket(subject);
         match &demand.terms {
@@ -37,7 +39,7 @@ impl Local {
                 if let Err(Full { wait }) = self.table.reserve(core::iter::once(id), now) {
                     return Outcome::Full { wait };
                 }
-                let tat = self.table.tat(id);
+                let tat = self.table.tat(id).max(now.plus(begin.debt));
                 match gcra.take(tat, now, demand.cost) {
                     Ok(tat) => {
                         self.table.put(id, Bucket { tat, ..Bucket::default() });
@@ -48,7 +50,11 @@ impl Local {
             }
             Terms::Quota(count, zone) => {
                 let day = zone.day(wall);
-                match self.tally(id, &day).take(&day, demand.cost, *count) {
+                let tally = self.tally(id, &day);
+                if let Some(rest) = begin.day.filter(|rest| rest.until == day.end.as_secs()) {
+                    tally.note(&day, count.saturating_sub(rest.left));
+                }
+                match tally.take(&day, demand.cost, *count) {
                     Counted::Taken { left } => met(left, day.end.since(wall)),
                     Counted::Exhausted { left, until } => {
                         Outcome::Refused { left, wait: until.since(wall), until: Some(until.as_secs()) }

@@ -1,6 +1,7 @@
 //! The decision: a plan of limits to meet → whoever holds their state → a verdict. Pure: the world is behind [`ports`].
 
 pub mod decide;
+pub mod known;
 pub mod local;
 pub mod plan;
 pub mod ports;

@@ -81,7 +81,8 @@ impl<A: Actors> Runner<'_, A> {
         let trip = Trip { asked, heard: self.now() };
         let mut wallet = self.wallet.borrow_mut();
         let Ok(reply) = answer else {
-            errand.names.iter().for_each(|name| wallet.lost(*name));
+            let told = errand.names.iter().zip(&errand.ask.demands);
+            told.for_each(|(name, demand)| wallet.lost(*name, demand.owed));
             return;
         };
         let grants = reply.grants.into_iter().chain(core::iter::repeat(None));

@@ -3,6 +3,7 @@
 //! A denial is exact: a TAT only grows, so who was told "not before t" stays denied until t, whatever other isolates do. A lease is exact
 //! too (see [`prepay`](crate::limit::prepay)). What falls out of here costs a call, never correctness.
 
+use super::known::{Begin, Known};
 use super::ports::{Back, Demand, Grant, Outcome, Terms};
 use crate::identity::digest::Subject;
 use crate::limit::gcra::Gcra;
@@ -47,10 +48,7 @@ struct Entry {
     horizon: Span,
     /// When the call that is under way for more tokens was made.
     asked: Option<Time>,
-    /// Tokens of requests that were refused before this limit could be asked.
-    owed: u64,
-    /// What the actor last said was left, and when.
-    told: (u64, Time),
+    known: Known,
     spent: Time,
     /// Since when somebody has looked after its quota tokens.
     tended: Option<Time>,
@@ -129,10 +127,14 @@ impl Wallet {
         entry.put(held, now);
     }
 
-    /// Notes that a refused request owes tokens here, to be paid with the next question.
-    pub fn owe(&mut self, name: Name, tokens: u64, now: Time) {
-        let entry = self.enter(name, now);
-        entry.owed = entry.owed.saturating_add(tokens);
+    /// Notes that a request owes tokens here that its actor has not counted, to be paid with the next question.
+    pub fn owe(&mut self, name: Name, terms: &Terms, tokens: u64, now: Time) {
+        self.enter(name, now).known.owe(terms, tokens, now);
+    }
+
+    /// Where an isolate that has to go on alone begins.
+    pub fn begin(&self, name: Name, now: Time) -> Begin {
+        self.entries.get(&name).map(|entry| entry.known.begin(now)).unwrap_or_default()
     }
 
     /// How much to wish for with a question that is about to be asked anyway, and what is owed; notes that it is under way.
@@ -144,7 +146,7 @@ impl Wallet {
         if wish > 0 {
             entry.asked = Some(now);
         }
-        (wish, core::mem::take(&mut entry.owed))
+        (wish, entry.known.tell(terms, now))
     }
 
     /// Whether a call that brings more tokens is under way, and not older than `patience`: it may never be heard of again, since a
@@ -167,11 +169,11 @@ impl Wallet {
     pub fn hear(&mut self, name: Name, demand: &Demand, outcome: &Outcome, horizon: Span, trip: Trip) {
         let entry = self.enter(name, trip.heard);
         entry.horizon = horizon.max(HORIZON);
+        entry.known.hear(&demand.terms, demand.cost, outcome, trip.heard);
         match *outcome {
-            Outcome::Met { left, .. } => {
+            Outcome::Met { .. } => {
                 entry.denied = None;
                 entry.pace.spend(demand.cost);
-                entry.told = (left, trip.heard);
                 entry.spent = trip.heard;
             }
             Outcome::Refused { wait, .. } | Outcome::Full { wait } => {
@@ -201,10 +203,11 @@ impl Wallet {
         }
     }
 
-    /// Notes that a question was not answered.
-    pub fn lost(&mut self, name: Name) {
+    /// Notes that a question, which told of `owed` tokens, was not answered.
+    pub fn lost(&mut self, name: Name, owed: u64) {
         if let Some(entry) = self.entries.get_mut(&name) {
             entry.asked = None;
+            entry.known.not_told(owed);
         }
     }
 
@@ -254,8 +257,7 @@ impl Wallet {
             pace: Pace::new(now),
             horizon: HORIZON,
             asked: None,
-            owed: 0,
-            told: (0, now),
+            known: Known::default(),
             spent: now,
             tended: None,
         })
@@ -310,18 +312,15 @@ impl Entry {
         Err(held)
     }
 
-    /// Where the caller stands by what the actor last said, what came back since, and what is in hand.
+    /// Where the caller stands by what is known of the bucket, and what is in hand.
     fn standing(&self, spent: Held, now: Time) -> Outcome {
-        let (told, at) = self.told;
         let held: u64 = self.leases.iter().map(|held| held.left(now)).sum();
-        let left = told.saturating_add(held);
         let (left, more) = match spent {
             Held::Rate(gcra, _) => {
-                let interval = gcra.interval().as_nanos();
-                let regained = now.since(at).as_nanos().checked_div(interval).unwrap_or(0);
-                (left.saturating_add(regained).min(gcra.burst().saturating_sub(1)), gcra.interval())
+                let left = self.known.available(&gcra, now).saturating_add(held);
+                (left.min(gcra.burst().saturating_sub(1)), gcra.interval())
             }
-            Held::Quota { end, .. } => (left, end.since(now)),
+            Held::Quota { end, .. } => (self.known.left().saturating_add(held), end.since(now)),
         };
         Outcome::Met { left, more, slot: Span::ZERO, until: None }
     }

@@ -41,11 +41,17 @@ impl Tally {
         self.day.date >= day.date
     }
 
+    /// Notes that at least `used` tokens of `day` are used, whoever counted them.
+    pub fn note(&mut self, day: &Day, used: u64) {
+        self.begin(day);
+        if self.day.date == day.date {
+            self.used = self.used.max(used);
+        }
+    }
+
     /// Takes `cost` tokens of `limit` on `day`, where that many are left.
     pub fn take(&mut self, day: &Day, cost: u64, limit: u64) -> Counted {
-        if day.date > self.day.date {
-            *self = Tally { day: day.clone(), used: 0 };
-        }
+        self.begin(day);
         let left = limit.saturating_sub(self.used);
         match left.checked_sub(cost) {
             Some(left) => {
@@ -53,6 +59,12 @@ impl Tally {
                 Counted::Taken { left }
             }
             None => Counted::Exhausted { left, until: self.day.end },
+        }
+    }
+
+    fn begin(&mut self, day: &Day) {
+        if day.date > self.day.date {
+            *self = Tally { day: day.clone(), used: 0 };
         }
     }
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { count, MINUTE, parallel, SECOND, start, until } from "./harness/index.mjs";
+import { count, inTurn, MINUTE, parallel, refusal, SECOND, start, until } from "./harness/index.mjs";
 
 const who = { ip: "203.0.113.7", key: "k" };
 const used = async (edge) => (await edge.d1("SELECT coalesce(sum(used), 0) AS used FROM quota"))[0].used;
@@ -23,6 +23,34 @@ test("qta_06_quota_counted_for_requests_that_the_address_refused_goes_back", asy
   // No request passes after this one, and none is needed.
   await settle(edge, async () => (await used(edge)) === 5);
   assert.equal(await used(edge), 5);
+});
+
+test("a caller refused from memory gets in when it was told, however often it asked", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_API: { route: "/api", per_ip: "20/min", per_key: "5/min" } } });
+  await inTurn(6, () => edge.get("/api", who));
+  const flood = await parallel(100, () => edge.get("/api", who));
+  const { retry_after, limit } = refusal(flood.at(-1));
+  assert.equal(limit, "api/key");
+  await edge.advance(retry_after * SECOND);
+  assert.equal((await edge.get("/api", who)).status, 200);
+  await parallel(100, () => edge.get("/api", who));
+  await edge.advance(60 * MINUTE);
+  assert.equal((await edge.get("/api", who)).status, 200);
+});
+
+test("an outage does not fill the buckets of those who have used them up", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_API: { route: "/api", per_ip: "5/min" }, LIMIT_DAY: { route: "/day", per_key: "5/day" } } });
+  assert.equal(count(await inTurn(6, () => edge.get("/api", who)), 200), 5);
+  assert.equal(count(await inTurn(6, () => edge.get("/day", who)), 200), 5);
+  await edge.advance(12 * SECOND);
+  await edge.fail({ actor: { kind: "throw", flags: { overloaded: true } } });
+  assert.equal(count(await inTurn(10, () => edge.get("/api", who)), 200), 1);
+  await edge.advance(12 * SECOND);
+  assert.equal(count(await inTurn(1, () => edge.get("/api", who)), 200), 1);
+  await edge.fail({ actor: null, d1: { kind: "throw" } });
+  assert.equal(count(await inTurn(10, () => edge.get("/api", who)), 200), 0, "what passed in the outage is counted after it");
+  await edge.advance(61 * SECOND);
+  assert.equal(count(await inTurn(10, () => edge.get("/day", who)), 200), 0, "a day used up stays so without D1");
 });
 
 test("sto_06_an_alarm_set_while_the_last_one_cleans_up_is_not_lost", async (t) => {

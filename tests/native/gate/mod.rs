@@ -2,6 +2,7 @@
 
 mod failing;
 mod fairness;
+mod known;
 mod leases;
 mod plan;
 mod returns;

@@ -1,0 +1,77 @@
+//! What an isolate knows without asking: what a refused request owes, and where it begins when it is on its own.
+
+use super::support::Deployment;
+use penstock::gate::ports::Trouble;
+use penstock::gate::verdict::Reason;
+use penstock::limit::time::Span;
+
+const KEY_BEFORE_IP: &str = r#"{"KEY": "bearer", "LIMIT_BASE": {"per_ip": "20/min", "per_key": "5/min"}}"#;
+
+#[test]
+fn a_flood_that_a_key_refuses_from_memory_keeps_nobody_out_longer_than_told() {
+    let deployment = Deployment::new(KEY_BEFORE_IP);
+    assert_eq!(deployment.passing(500, "/", 1, Some(1)), 5);
+    let refusal = deployment.request("/", 1, Some(1)).refusal.unwrap();
+    assert_eq!(refusal.met.limit.name, "base/key");
+    deployment.forward(refusal.wait);
+    assert!(deployment.passes("/", 1, Some(1)), "it waited exactly as told");
+}
+
+#[test]
+fn what_is_owed_is_repaid_by_time() {
+    let deployment = Deployment::new(KEY_BEFORE_IP);
+    assert_eq!(deployment.passing(500, "/", 1, Some(1)), 5);
+    deployment.forward(Span::from_secs(3_600));
+    assert_eq!((0..30).filter(|key| deployment.passes("/", 1, Some(100 + key))).count(), 20, "a full bucket");
+}
+
+#[test]
+fn what_is_owed_is_paid_where_there_was_room_for_it() {
+    let deployment = Deployment::new(KEY_BEFORE_IP);
+    assert_eq!(deployment.passing(500, "/", 1, Some(1)), 5);
+    assert!(!deployment.passes("/", 1, Some(2)), "all twenty are paid");
+    deployment.forward(Span::from_secs(3));
+    assert!(deployment.passes("/", 1, Some(2)), "and not one more");
+    assert!(!deployment.passes("/", 1, Some(3)));
+}
+
+#[test]
+fn an_isolate_on_its_own_goes_on_where_the_actor_stopped() {
+    for vars in
+        [r#"{"LIMIT_BASE": {"per_ip": "5/min"}}"#, r#"{"LIMIT_BASE": {"global": "5/min", "on_error": "local"}}"#]
+    {
+        let deployment = Deployment::new(vars);
+        assert_eq!(deployment.passing(5, "/", 1, None), 5);
+        deployment.forward(Span::from_secs(12));
+        deployment.trouble.replace(Some(Trouble::Overloaded));
+        assert_eq!(deployment.passing(20, "/", 1, None), 1, "{vars}");
+        deployment.forward(Span::from_secs(24));
+        assert_eq!(deployment.passing(1, "/", 1, None), 1);
+        deployment.trouble.replace(None);
+        assert_eq!(deployment.passing(20, "/", 1, None), 1, "the actor is told what passed without it: {vars}");
+    }
+}
+
+#[test]
+fn troubles_that_come_and_go_do_not_double_a_limit() {
+    let deployment = Deployment::new(r#"{"LIMIT_BASE": {"per_ip": "5/min"}}"#);
+    let mut passed = 0;
+    for second in 0..600 {
+        deployment.trouble.replace((second % 2 == 0).then_some(Trouble::Overloaded));
+        passed += deployment.passing(3, "/", 1, None);
+        deployment.forward(Span::from_secs(1));
+    }
+    assert!((45..=5 + 50).contains(&passed), "{passed} in ten minutes");
+}
+
+#[test]
+fn a_day_that_is_known_to_be_used_up_stays_so_when_d1_is_away() {
+    let deployment = Deployment::new(r#"{"LIMIT_BASE": {"per_ip": "5/day"}}"#);
+    assert_eq!(deployment.passing(20, "/", 1, None), 5);
+    deployment.forward(Span::from_secs(61));
+    deployment.trouble.replace(Some(Trouble::Late));
+    let refusal = deployment.request("/", 1, None).refusal.unwrap();
+    assert_eq!(refusal.reason, Reason::QuotaExhausted);
+    deployment.forward(Span::from_secs(6 * 3_600));
+    assert_eq!(deployment.passing(20, "/", 1, None), 5, "the next day");
+}
