@@ -41,15 +41,18 @@ pub struct Loaded {
     pub policy: Policy,
     /// Makes the digests of callers.
     pub digester: Digester,
-    /// What this deployment marks its own requests with; see [`proxy::HOP`](crate::http::proxy::HOP).
-    pub hop: String,
 }
 
 impl Loaded {
     fn new(policy: Policy) -> Loaded {
         let digester = Digester::new(policy.settings.secret.as_ref());
-        let hop = digester.deployment(policy.settings.origin.as_deref().unwrap_or_default());
-        Loaded { policy, digester, hop }
+        Loaded { policy, digester }
+    }
+
+    /// What this deployment marks the requests with that it sends on for `authority`; see [`proxy::HOP`](crate::http::proxy::HOP).
+    /// Without an `ORIGIN` the mark is of that host alone: a request may well pass through two zones that are both guarded.
+    pub fn hop(&self, authority: &str) -> String {
+        self.digester.deployment(self.policy.settings.origin.as_deref().unwrap_or(authority))
     }
 }
 

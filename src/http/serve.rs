@@ -72,7 +72,8 @@ async fn decide_and_forward(
     let url = request.url();
     let arrived = Arrived { headers: request.headers(), target: Target::of(&url) };
     let target = &arrived.target;
-    if arrived.header(proxy::HOP).is_some_and(|hop| hop == loaded.hop) {
+    let hop = loaded.hop(target.authority);
+    if arrived.header(proxy::HOP).is_some_and(|sent| sent == hop) {
         return respond(request, &Problem::failure(Failure::Loop), settings, None);
     }
 
@@ -119,7 +120,7 @@ async fn decide_and_forward(
         let problem = Problem::refusal(refusal, &plan, words, settings.headers, decided);
         return respond(request, &problem, settings, trace);
     }
-    let response = match proxy::forward(request, target, settings.origin.as_deref(), &loaded.hop).await {
+    let response = match proxy::forward(request, target, settings.origin.as_deref(), &hop).await {
         Ok(response) => response,
         Err(thrown) => {
             isolate.warn("origin", &format!("{thrown:?}"), clock::now());

@@ -1,0 +1,16 @@
+// Faults found on the way to the origin and back, and in what is said of it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { start } from "./harness/index.mjs";
+
+const ip = "203.0.113.7";
+
+test("cf_03_a_request_that_passes_two_guarded_zones_is_no_loop", async (t) => {
+  const edge = await start(t, { outbound: true, origin: () => null, vars: { LIMIT_BASE: { per_ip: "1000/min" } } });
+  assert.equal((await edge.get("/", { ip, host: "front.example" })).status, 200);
+  const mark = edge.origin.last.headers["penstock-hop"];
+  // A proxy at the first zone's origin passes on whatever headers it does not know.
+  const headers = [["penstock-hop", mark]];
+  assert.equal((await edge.get("/", { ip, host: "back.example", headers })).status, 200);
+  assert.equal((await edge.get("/", { ip, host: "front.example", headers })).status, 500, "but one zone twice is a loop");
+});
