@@ -37,12 +37,13 @@ pub async fn forward(
     JsFuture::from(scope.fetch_with_request(&outgoing)).await?.dyn_into()
 }
 
-/// The same answer with `headers` besides its own. A switch of protocols (101) is left alone: it cannot be copied.
+/// The same answer with `headers` besides its own. A switch of protocols (101) is left alone, and so is a status past 599 (some
+/// origins say 999): the runtime passes them on, but lets nobody make another like them.
 ///
 /// # Errors
 /// None that is known; the runtime's, should it not take a header.
 pub fn with_headers(response: Response, headers: &[Header]) -> Result<Response, JsValue> {
-    if headers.is_empty() || response.status() == 101 {
+    if headers.is_empty() || !(200..=599).contains(&response.status()) {
         return Ok(response);
     }
     let init: &ResponseInit = response.unchecked_ref();

@@ -1,7 +1,7 @@
 // Faults found on the way to the origin and back, and in what is said of it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { start } from "./harness/index.mjs";
+import { rateHeaders, start } from "./harness/index.mjs";
 
 const ip = "203.0.113.7";
 
@@ -13,4 +13,15 @@ test("cf_03_a_request_that_passes_two_guarded_zones_is_no_loop", async (t) => {
   const headers = [["penstock-hop", mark]];
   assert.equal((await edge.get("/", { ip, host: "back.example", headers })).status, 200);
   assert.equal((await edge.get("/", { ip, host: "front.example", headers })).status, 500, "but one zone twice is a loop");
+});
+
+test("a status that nobody else could make passes through", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_BASE: { per_ip: "1000/min" } } });
+  for (const status of [600, 999]) {
+    const answer = await edge.post(`/?as=status&status=${status}&body=b`, { ip, body: "order" });
+    assert.equal(answer.status, status);
+    assert.equal(answer.text, "b");
+  }
+  assert.equal(edge.origin.count, 2);
+  assert.equal(rateHeaders(await edge.get("/?as=status&status=599", { ip })).limits[0].name, "base/ip");
 });
