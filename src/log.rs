@@ -94,6 +94,12 @@ fn warning_line(place: &str, problem: &str) -> String {
     serde_json::to_string(&WarningLine { event: "warning", place, problem: cut(problem) }).unwrap_or_default()
 }
 
+/// `text` without the URLs in it: a query may hold a key.
+fn without_urls(text: &str) -> String {
+    let words = text.split_ascii_whitespace().map(|word| if word.contains("://") { "(a URL)" } else { word });
+    words.collect::<Vec<_>>().join(" ")
+}
+
 fn cut(text: &str) -> String {
     text.chars().take(LONGEST).collect()
 }
@@ -131,7 +137,7 @@ impl Warned {
             return None;
         }
         self.last.insert(place.to_owned(), now);
-        Some(warning_line(place, problem))
+        Some(warning_line(place, &without_urls(problem)))
     }
 
     /// The warning about a limit that could not be checked, unless there was one a moment ago.

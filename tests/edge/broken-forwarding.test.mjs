@@ -1,7 +1,7 @@
 // Faults found on the way to the origin and back, and in what is said of it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { rateHeaders, start } from "./harness/index.mjs";
+import { rateHeaders, rawRequest, sendRaw, start } from "./harness/index.mjs";
 
 const ip = "203.0.113.7";
 
@@ -24,4 +24,13 @@ test("a status that nobody else could make passes through", async (t) => {
   }
   assert.equal(edge.origin.count, 2);
   assert.equal(rateHeaders(await edge.get("/?as=status&status=599", { ip })).limits[0].name, "base/ip");
+});
+
+test("sec_01_a_key_in_a_query_is_not_logged_when_its_URL_cannot_be_fetched", async (t) => {
+  const vars = { KEY: "query:k", LIMIT_BASE: { per_key: "1000/min" } };
+  const edge = await start(t, { outbound: true, origin: () => null, vars });
+  const { status } = await sendRaw(edge.url(), rawRequest({ host: "shop.example*", target: "/?k=hunter2", headers: [["CF-Connecting-IP", ip]] }));
+  assert.equal(status, 502);
+  assert.ok(edge.logs.length > 0, "it is said that something was wrong");
+  assert.doesNotMatch(JSON.stringify(edge.logs), /hunter2/);
 });
