@@ -2,13 +2,14 @@
 
 use super::trim;
 
-/// The value of the first cookie called `name`, case and all, without the double quotes that may enclose it.
+/// The value of the first cookie called `name`, case and all, that is not blank, without the double quotes that may enclose it.
 pub(super) fn value<'a>(header: &'a str, name: &str) -> Option<&'a str> {
     header
         .split(';')
         .filter_map(|pair| pair.split_once('='))
-        .find(|(found, _)| trim(found) == name)
+        .filter(|(found, _)| trim(found) == name)
         .map(|(_, value)| unquoted(trim(value)))
+        .find(|value| !trim(value).is_empty())
 }
 
 fn unquoted(value: &str) -> &str {

@@ -117,9 +117,10 @@ impl RawKey {
     }
 }
 
-/// A header sent twice arrives as `A, B`. The first one is the key, so that no bucket is ever called `A, B`.
+/// A header sent twice arrives as `A, B`. The first that is not blank is the key, so that no bucket is ever called `A, B`, and
+/// nobody hides a key behind a blank one.
 fn first(header: &str) -> &str {
-    header.split(',').next().unwrap_or(header)
+    header.split(',').find(|item| !trim(item).is_empty()).unwrap_or_default()
 }
 
 /// The token after `Bearer` and at least one space (RFC 6750 §2.1); the scheme in any case (RFC 9110 §11.1).

@@ -2,13 +2,15 @@
 
 use super::percent::{self, Unit};
 
-/// The value of the first parameter called `name` (decoded, case kept). Bytes, since nothing obliges a caller to send UTF-8.
+/// The value of the first parameter called `name` (decoded, case kept) that is not blank. Bytes, since nothing obliges a caller
+/// to send UTF-8.
 pub(super) fn value(query: &str, name: &str) -> Option<Vec<u8>> {
     query
         .split('&')
         .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
-        .find(|(found, _)| decoded(found) == name.as_bytes())
+        .filter(|(found, _)| decoded(found) == name.as_bytes())
         .map(|(_, value)| decoded(value))
+        .find(|value| value.iter().any(|byte| !matches!(byte, b' ' | b'\t')))
 }
 
 fn decoded(text: &str) -> Vec<u8> {

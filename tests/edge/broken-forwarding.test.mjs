@@ -34,3 +34,11 @@ test("sec_01_a_key_in_a_query_is_not_logged_when_its_URL_cannot_be_fetched", asy
   assert.ok(edge.logs.length > 0, "it is said that something was wrong");
   assert.doesNotMatch(JSON.stringify(edge.logs), /hunter2/);
 });
+
+test("key_03_a_blank_line_before_the_key_hides_nothing", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_BASE: { per_key: "3/min" } } });
+  const headers = [["x-api-key", ""], ["x-api-key", "real"]];
+  const statuses = [];
+  for (let sent = 0; sent < 5; sent++) statuses.push((await edge.get("/", { ip, headers })).status);
+  assert.deepEqual(statuses, [200, 200, 200, 429, 429]);
+});
