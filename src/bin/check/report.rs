@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use penstock::policy::{Fault, Policy};
+use penstock::policy::{Binding, Fault, Mode, Policy, Scope};
 
 use super::deployment::Deployment;
 use super::{lists, platform, table};
@@ -58,7 +58,30 @@ fn describe(deployment: &Deployment, policy: Option<&Policy>, text: &mut String)
         }
         Some(policy) => write!(text, "{name}:\n{}{}", table::table(policy), lists::lists(policy)),
     };
-    for warning in platform::warnings(deployment) {
+    let of_policy = policy.map(keys_alone).unwrap_or_default();
+    for warning in of_policy.into_iter().chain(platform::warnings(deployment)) {
         let _ = writeln!(text, "{name}: warning: {warning}");
     }
+}
+
+/// A key is only a claim, so a binding that counts keys and no addresses limits nobody who would rather not be.
+fn keys_alone(policy: &Policy) -> Vec<String> {
+    let counts = |binding: &Binding, scope| {
+        binding.limits.iter().any(|limit| limit.scope == scope && limit.mode == Mode::Enforce)
+    };
+    let base = policy.base.as_ref().is_some_and(|base| counts(base, Scope::Ip));
+    let alone = policy
+        .base
+        .iter()
+        .chain(&policy.bindings)
+        .filter(|binding| !base && counts(binding, Scope::Key) && !counts(binding, Scope::Ip));
+    alone
+        .map(|binding| {
+            format!(
+                "{} counts keys alone: who sends none, or a new one each time, meets no limit of its own; \
+                 add per_ip there or to LIMIT_BASE",
+                binding.name
+            )
+        })
+        .collect()
 }

@@ -111,6 +111,20 @@ block = "198.51.100.0/24"
 }
 
 #[test]
+fn key_01_keys_counted_without_addresses_are_warned_of() {
+    let warned = |name: &str, vars: &str| {
+        let said = check(name, &format!("{PLATFORM}[vars]\n{vars}")).said;
+        said.lines().filter(|line| line.contains("counts keys alone")).count()
+    };
+    let api = r#"LIMIT_API = { route = "/api", per_key = "5/min" }"#;
+    assert_eq!(warned("keys", api), 1);
+    let with_base = |base: &str| format!("LIMIT_BASE = {base}\n{api}");
+    assert_eq!(warned("keys-shadow", &with_base(r#"{ per_ip = "5/s", mode = "shadow" }"#)), 1);
+    assert_eq!(warned("keys-base", &with_base(r#"{ per_ip = "5/s" }"#)), 0);
+    assert_eq!(warned("keys-ip", r#"LIMIT_API = { route = "/api", per_key = "5/min", per_ip = "60/min" }"#), 0);
+}
+
+#[test]
 fn cfg_01_all_faults_of_all_environments_are_reported_at_once() {
     let toml = PLATFORM.to_owned()
         + r#"
