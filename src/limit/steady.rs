@@ -2,6 +2,10 @@
 
 use super::time::{Span, Time};
 
+/// A clock that is behind by less than this only trembles: time stands still until it has caught up. Each step counted from
+/// where it fell back to would make time run ahead, a little with every tremble.
+const TREMBLE: Span = Span::from_secs(1);
+
 /// Turns a wall clock's readings into times that never decrease.
 ///
 /// While the wall clock is behind where it once was, time goes on at its pace instead of standing still until it has
@@ -17,6 +21,9 @@ pub struct Steady {
 impl Steady {
     /// The steady time at which the wall clock reads `wall`.
     pub fn read(&mut self, wall: Time) -> Time {
+        if wall < self.wall && self.wall.since(wall) < TREMBLE {
+            return self.now;
+        }
         let step = wall.since(self.wall);
         self.now = if wall < self.wall {
             self.now

@@ -1,7 +1,8 @@
 //! Wall clocks that step.
 
+use crate::support::EVENING;
 use penstock::limit::steady::Steady;
-use penstock::limit::time::Time;
+use penstock::limit::time::{Span, Time};
 use proptest::prelude::*;
 
 fn check(readings: &[u64], expected: &[u64]) {
@@ -34,4 +35,17 @@ proptest! {
             last = now;
         }
     }
+}
+
+#[test]
+fn gcr_05_a_clock_that_trembles_makes_no_time() {
+    let mut clock = Steady::default();
+    let at = |millis: u64| EVENING.plus(Span::from_millis(millis));
+    clock.read(at(1_000));
+    // Ten seconds pass, while the clock shakes by up to 900 ms.
+    for millis in 1_000..11_000_u64 {
+        let now = clock.read(at(millis - millis * 7_919 % 900));
+        assert!(now <= at(millis), "{now:?} at {millis}");
+    }
+    assert!(clock.read(at(12_000)) == at(12_000), "and costs none");
 }
