@@ -57,6 +57,9 @@ export async function slow() {
       same += (status === 200) === pass;
       await edge.advance(gap);
     }
+    // A token that was prepaid and not used goes back when it has lain idle.
+    await edge.run();
+    await new Promise((resolve) => setTimeout(resolve, 4000));
     const [row] = await edge.d1("SELECT sum(used) AS used FROM quota");
     return [
       line("One request every 10 s against 5/min: decided as GCRA says", `${same} of ${requests}`, `${requests}`, same === requests),
