@@ -25,7 +25,7 @@ size: build          ## Show what the module is made of, by crate
 check: setup         ## Say what is wrong in a configuration (CONFIG=wrangler.toml)
 	@scripts/check.sh $(CONFIG)
 
-bench: setup         ## Measure what one decision costs on this machine
+bench: setup         ## Compare with other limiters on this machine (15 minutes; QUICK=1: two)
 	@scripts/bench.sh
 
 lint: setup          ## Format check, clippy for the host and for wasm, architecture invariants

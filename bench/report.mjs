@@ -17,11 +17,13 @@ export function over({ throughput }, id, connections, figure) {
   return { median: median(all), low: Math.min(...all), high: Math.max(...all) };
 }
 
-/** The median over the rounds of this variant's requests per second against another's in the same round. */
-export function ratio({ throughput }, id, base, connections) {
+/** The median over the rounds of this variant's requests per second (or per processor second) against another's in the same round. */
+export function ratio({ throughput }, id, base, connections, figure = ({ rps }) => rps) {
   const bases = throughput[base][connections];
-  return median(throughput[id][connections].map(({ rps }, round) => rps / bases[round].rps));
+  return median(throughput[id][connections].map((slot, round) => figure(slot) / figure(bases[round])));
 }
+
+const perProcessorSecond = ({ cpu }) => 1e6 / cpu;
 
 /** List price of a million requests. */
 export function dollars({ actors, rows, rowsRead }) {
@@ -51,10 +53,14 @@ function speed(results) {
 function latency(results) {
   const cells = (id) =>
     CONNECTIONS.map((n) => `${over(results, id, n, "p50").median.toFixed(2)} / ${over(results, id, n, "p99").median.toFixed(1)}`);
-  const cpu = (id) => (results.throughput[id][16][0].cpu === null ? "" : whole(over(results, id, 16, "cpu").median));
+  const cpu = (variant) => {
+    if (results.throughput[variant.id][16][0].cpu === null) return ["", ""];
+    const share = ratio(results, variant.id, baseOf(variant), 16, perProcessorSecond);
+    return [whole(over(results, variant.id, 16, "cpu").median), share.toFixed(2)];
+  };
   return table(
-    ["", ...CONNECTIONS.map((n) => `${n} connection${n > 1 ? "s" : ""}`), "processor, µs per request"],
-    results.variants.map(({ id, name }) => [name, ...cells(id), cpu(id)]),
+    ["", ...CONNECTIONS.map((n) => `${n} connection${n > 1 ? "s" : ""}`), "processor, µs per request", "requests per processor time, of the bare Rust Worker"],
+    results.variants.map((variant) => [variant.name, ...cells(variant.id), ...cpu(variant)]),
   );
 }
 
@@ -97,17 +103,18 @@ for refusals the one that answers a constant 429.
 
 ${speed(results)}
 
-## Latency
+## Latency and processor time
 
-p50 / p99 in milliseconds, and what the runtime's process spends on a request at 16 connections, both as medians of the rounds.
+p50 / p99 in milliseconds, and the processor time that the runtime's process spends on a request at 16 connections: medians of the rounds. Of all
+figures of speed, the last column depends least on what else the machine does.
 
 ${latency(results)}
 
 ## What it costs
 
 Per 1,000 requests of one hot caller at full speed, and the platform's list prices for requests, calls, and rows (processor time and
-storage left out). The last column: ${plan.offered ?? "3,000"} requests at once over four isolates against a limit of 1,000 a minute for the address. A bucket regains 17 tokens in
-each second that this takes.
+storage left out). The last column: 3,000 requests at once over four isolates against a limit of 1,000 a minute for the address; a bucket's
+limit is larger by what it regained meanwhile.
 
 ${costs(results)}
 

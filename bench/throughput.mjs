@@ -9,8 +9,10 @@ export async function throughput(runtime, load, variants, { rounds, ms, say }) {
   const results = Object.fromEntries(variants.map(({ id }) => [id, Object.fromEntries(CONNECTIONS.map((n) => [n, []]))]));
   for (const variant of variants) await slot(runtime, load, variant, { connections: 16, ms });
   for (let round = 1; round <= rounds; round++) {
+    // Each round begins with another variant, so that nobody always comes after the same one.
+    const turns = [...variants.slice(round % variants.length), ...variants.slice(0, round % variants.length)];
     for (const connections of CONNECTIONS) {
-      for (const variant of variants) results[variant.id][connections].push(await slot(runtime, load, variant, { connections, ms }));
+      for (const variant of turns) results[variant.id][connections].push(await slot(runtime, load, variant, { connections, ms }));
     }
     say(`round ${round} of ${rounds}`);
   }
@@ -50,13 +52,15 @@ export async function cost(runtime, load, variants, { ms }) {
 /** How many of one caller's requests each limiter admits, over several isolates at once. */
 export async function admitted(runtime, load, variants, { LIMIT, PERIOD, isolates, requests }) {
   const results = {};
-  for (const { id } of variants) {
+  for (const { id, bucket } of variants) {
     const urls = await Promise.all(Array.from({ length: isolates }, (_, index) => runtime.url(id, index)));
     // Fixed windows begin with the wall clock's minute: one must not end while this runs.
     const left = PERIOD * 1000 - (Date.now() % (PERIOD * 1000));
     if (left < 15_000) await new Promise((resolve) => setTimeout(resolve, left + 100));
     const done = await load({ urls, head: request(), connections: 16 * isolates, requests });
-    results[id] = { offered: done.requests, admitted: done.statuses[200] ?? 0, seconds: done.seconds, limit: LIMIT };
+    // A bucket regains tokens meanwhile; a fixed window does not.
+    const limit = LIMIT + (bucket ? Math.floor((done.seconds * LIMIT) / PERIOD) : 0);
+    results[id] = { admitted: done.statuses[200] ?? 0, limit };
   }
   return results;
 }

@@ -29,22 +29,23 @@ const peer = (file, rest = {}) => ({ entry: `bench/workers/${file}.mjs`, ...rest
 
 /**
  * `role` is what a variant does for its caller: `pass` bounds those that `allow`, `refuse` bounds those that are `refusing`.
- * `limits` says what it enforces. `origin: false` leaves `ORIGIN` out.
+ * `limits` says what it enforces, `bucket` that it is a token bucket and no fixed window. `origin: false` leaves `ORIGIN` out.
  */
 export const VARIANTS = [
   { id: "rust", name: "Bare pass-through, Rust", role: "pass", limits: "none", worker: rust() },
   { id: "js", name: "Bare pass-through, JavaScript", role: "pass", limits: "none", worker: peer("passthrough") },
-  { id: "penstock", name: "**Penstock, allowed**", role: "allow", limits: "address, key, global, day", worker: penstock(FOUR_LIMITS) },
+  { id: "penstock", name: "**Penstock, allowed**", role: "allow", limits: "address, key, global, day", bucket: true, worker: penstock(FOUR_LIMITS) },
   {
     id: "object-memory",
     name: "Durable Object per address, in memory",
     role: "allow",
     limits: "address",
+    bucket: true,
     worker: peer("object-memory", { objects: { BUCKETS: { class: "Bucket", calls: ["take"] } }, vars: PLENTY }),
   },
   {
     id: "object-sql",
-    name: "Durable Object per address, one SQL write per request",
+    name: "Durable Object per address, an SQL write each",
     role: "allow",
     limits: "address",
     worker: peer("object-sql", { objects: { WINDOWS: { class: "Window", calls: ["take"] } }, vars: PLENTY }),

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures Penstock beside what else there is, on this machine, and writes docs/benchmarks.md. Run it on an idle one; it
-# takes about fifteen minutes. QUICK=1 takes two, and writes into target/ alone.
+# takes about ten minutes. QUICK=1 takes two, and writes into target/ alone.
 source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 
 scripts/build.sh
