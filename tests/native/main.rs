@@ -14,5 +14,6 @@ mod gate;
 mod http;
 mod identity;
 mod limit;
+mod model;
 mod policy;
 mod support;

@@ -1,0 +1,179 @@
+//! What must hold on every path.
+
+use super::world::{ISOLATES, World};
+use penstock::limit::gcra::Gcra;
+use penstock::limit::rate::{Allowance, Quota};
+use penstock::limit::time::{Span, Time};
+use penstock::policy::{Limit, Scope};
+
+/// What must hold after every move.
+pub fn always(world: &World) -> Result<(), String> {
+    for limit in limits(world) {
+        let times = admitted(world, limit);
+        match &limit.allowance {
+            Allowance::Rate(rate) => envelope(world, limit, &rate.gcra(), &times)?,
+            Allowance::Quota(quota) => counted(world, limit, quota, &times)?,
+        }
+    }
+    Ok(())
+}
+
+fn limits(world: &World) -> Vec<&'static Limit> {
+    world.shared.case.policy.base.iter().flat_map(|base| &base.limits).collect()
+}
+
+fn admitted(world: &World, limit: &Limit) -> Vec<Time> {
+    let admitted = world.shared.admitted.borrow();
+    admitted.iter().filter(|admission| admission.limit == limit.number).map(|admission| admission.at).collect()
+}
+
+/// Between any two admissions at most burst + elapsed / T. What is added: by how much isolates' clocks fell back while they held
+/// leases, and the debts that an actor's crashes may forgive a caller.
+fn envelope(world: &World, limit: &Limit, gcra: &Gcra, times: &[Time]) -> Result<(), String> {
+    let durable_after = if limit.scope == Scope::Global { Span::ZERO } else { world.shared.case.durable_after };
+    let more = world.stepped.plus(durable_after.times(world.actor_crashes));
+    for (first, from) in times.iter().enumerate() {
+        for (last, to) in times.iter().enumerate().skip(first) {
+            let count = (last - first + 1) as u64;
+            let least = gcra.interval().times(count.saturating_sub(gcra.burst()));
+            if least > to.since(*from).plus(more) {
+                return Err(format!("{}: {count} admitted within {}", limit.name, to.since(*from)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// No day's admissions are more than its quota, nor than what D1 has counted for it.
+fn counted(world: &World, limit: &Limit, quota: &Quota, times: &[Time]) -> Result<(), String> {
+    let used = world.shared.used.borrow();
+    let all: u64 = used.iter().filter(|((_, name, _), _)| *name == limit.name).map(|(_, used)| used).sum();
+    if all < times.len() as u64 {
+        return Err(format!("{}: {} admitted, and D1 has counted {all}", limit.name, times.len()));
+    }
+    for ((date, name, _), used) in used.iter().filter(|((_, name, _), _)| *name == limit.name) {
+        let today = times.iter().filter(|at| quota.zone().day(**at).date == *date).count() as u64;
+        if *used > quota.count() {
+            return Err(format!("{name}: D1 has counted {used}"));
+        }
+        // Where no clock is wrong, everybody agrees on the date.
+        if world.clocks_are_right() && today > *used {
+            return Err(format!("{name}: {today} admitted on {date}, and D1 has counted {used}"));
+        }
+    }
+    if world.clocks_are_right() {
+        for at in times {
+            let date = quota.zone().day(*at).date;
+            if !used.keys().any(|(day, name, _)| *day == date && *name == limit.name) {
+                return Err(format!("{}: one admitted on {date}, and D1 knows nothing of it", limit.name));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What must hold when all is quiet. `again` makes the same world once more.
+pub fn finally(again: &dyn Fn() -> World) -> Result<(), String> {
+    let world = again();
+    if !world.shared.case.ends {
+        return Ok(());
+    }
+    let rates: Vec<Gcra> = limits(&world).iter().filter_map(|limit| rate(limit)).collect();
+    let capacity = rates.iter().map(Gcra::capacity).max().unwrap_or_default();
+    for isolate in 0..ISOLATES {
+        patience(again(), isolate, capacity)?;
+        promise(again(), isolate, capacity)?;
+    }
+    rest(again())
+}
+
+fn rate(limit: &Limit) -> Option<Gcra> {
+    match &limit.allowance {
+        Allowance::Rate(rate) => Some(rate.gcra()),
+        Allowance::Quota(_) => None,
+    }
+}
+
+/// Nobody is locked out: a lone caller who waits until every bucket must be full again gets in.
+fn patience(mut world: World, isolate: usize, capacity: Span) -> Result<(), String> {
+    world.settle();
+    world.advance(capacity.plus(world.fallen_back()));
+    match world.alone(isolate) {
+        Some(wait) if !exhausted(&world) => {
+            Err(format!("a lone caller at isolate {isolate} waited for {capacity} and is told to wait for {wait}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// No wait is longer than burst × interval, and a lone caller who waits as told gets in: once more for each further limit, which may
+/// refuse what the first one lets pass, and where an answer came from memory, since others may have leased ahead after that was heard.
+fn promise(mut world: World, isolate: usize, capacity: Span) -> Result<(), String> {
+    world.settle();
+    let mut told = Vec::new();
+    for _ in 0..=limits(&world).len() {
+        let Some(wait) = world.alone(isolate) else { return Ok(()) };
+        if exhausted(&world) {
+            return Ok(());
+        }
+        told.push(wait);
+        if wait > capacity.plus(world.fallen_back()) {
+            return Err(format!("a caller at isolate {isolate} is told to wait for {wait}, over {capacity}"));
+        }
+        world.advance(wait.plus(world.fallen_back()));
+    }
+    match world.alone(isolate) {
+        Some(more) if !exhausted(&world) => {
+            Err(format!("a lone caller at isolate {isolate} waited as told, {told:?}, and is told {more} more"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn exhausted(world: &World) -> bool {
+    let quotas = limits(world).into_iter().filter_map(|limit| match &limit.allowance {
+        Allowance::Quota(quota) => Some((limit, quota)),
+        Allowance::Rate(_) => None,
+    });
+    let used = world.shared.used.borrow();
+    quotas
+        .into_iter()
+        .any(|(limit, quota)| used.iter().any(|((_, name, _), used)| *name == limit.name && *used >= quota.count()))
+}
+
+/// What is lost of a quota is no more than the faults may cost; without any, everything is admitted in the end.
+fn rest(mut world: World) -> Result<(), String> {
+    let Some((limit, quota)) = limits(&world).into_iter().find_map(|limit| match &limit.allowance {
+        Allowance::Quota(quota) => Some((limit, quota)),
+        Allowance::Rate(_) => None,
+    }) else {
+        return Ok(());
+    };
+    let date = quota.zone().day(world.now()).date;
+    let days = |world: &World| admitted(world, limit).iter().filter(|at| quota.zone().day(**at).date == date).count();
+    world.settle();
+    let mut refused = 0;
+    while refused < 3 {
+        let passed = (0..ISOLATES).any(|isolate| world.alone(isolate).is_none());
+        refused = if passed { 0 } else { refused + 1 };
+        // A second is how long an isolate keeps idle tokens, a minute how long "used up" is believed.
+        world.advance(Span::from_millis(if refused < 2 { 1_100 } else { 61_000 }));
+        world.settle();
+    }
+    if quota.zone().day(world.now()).date != date || !world.clocks_are_right() {
+        return Ok(());
+    }
+    let (passed, chunk) = (days(&world) as u64, quota.count() / penstock::limit::prepay::SHARE);
+    let lost = quota.count().saturating_sub(passed);
+    // What lies in the actor's purse may be of two chunks, and a lost answer may have carried all of it.
+    let most = world.losses * (2 * chunk + limit.cost);
+    if lost > most {
+        return Err(format!(
+            "{}: {lost} of {} were lost, and {} faults may cost {most}",
+            limit.name,
+            quota.count(),
+            world.losses
+        ));
+    }
+    always(&world)
+}

@@ -1,0 +1,245 @@
+//! The world as the product's code meets it: messages that somebody has to deliver.
+
+use super::case::{Bug, Case};
+use core::cell::{Cell, RefCell};
+use core::pin::Pin;
+use core::task::{Context, Poll};
+use penstock::actor::counter::Disk;
+use penstock::actor::purse::Rest;
+use penstock::gate::ports::{Actors, Ask, Outcome, Reply, Seat, Terms, Trouble};
+use penstock::gate::wallet::{Held, Name, Trip, Wallet};
+use penstock::identity::Subject;
+use penstock::ledger::{Added, Entry, Ledger};
+use penstock::limit::gcra::Gcra;
+use penstock::limit::table::BucketId;
+use penstock::limit::time::{Span, Time};
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+
+thread_local! {
+    static WALL: Cell<Time> = const { Cell::new(Time::MAX) };
+}
+
+/// The wall clock of whoever is running.
+pub fn wall() -> Time {
+    WALL.get()
+}
+
+pub fn set_wall(time: Time) {
+    WALL.set(time);
+}
+
+/// A place that an answer will be put in.
+pub type Slot<T> = Rc<RefCell<Option<T>>>;
+
+struct Wait<T>(Slot<T>);
+
+impl<T> Future for Wait<T> {
+    type Output = T;
+
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<T> {
+        self.0.borrow_mut().take().map_or(Poll::Pending, Poll::Ready)
+    }
+}
+
+/// An actor's answer, and the true times at which it began and was done.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub said: Result<Reply, Trouble>,
+    pub begun: Time,
+    pub done: Time,
+}
+
+/// A question on its way.
+pub struct Sent {
+    pub task: u32,
+    pub seat: Seat<'static>,
+    pub ask: Ask,
+    pub slot: Slot<Answer>,
+}
+
+/// A statement on its way to D1.
+pub struct Statement {
+    pub account: (String, String, Option<Subject>),
+    pub cost: u64,
+    pub count: u64,
+    pub slot: Slot<Result<Added, String>>,
+}
+
+pub struct Timer {
+    pub at: Time,
+    pub task: u32,
+    pub slot: Slot<()>,
+}
+
+/// A token that let a request pass: which limit's, and when it was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Admission {
+    pub limit: u32,
+    pub at: Time,
+}
+
+/// What everyone shares.
+pub struct Shared {
+    pub case: Case,
+    /// The true time.
+    pub now: Cell<Time>,
+    pub next: Cell<u32>,
+    pub sent: RefCell<VecDeque<Sent>>,
+    pub timers: RefCell<Vec<Timer>>,
+    pub statements: RefCell<Vec<Statement>>,
+    pub used: RefCell<BTreeMap<(String, String, Option<Subject>), u64>>,
+    pub admitted: RefCell<Vec<Admission>>,
+    /// Whether the answer to what is next given back is lost.
+    pub rest_lost: Cell<bool>,
+}
+
+impl Shared {
+    pub fn number(&self) -> u32 {
+        self.next.replace(self.next.get() + 1)
+    }
+}
+
+/// One question of a request, when it was asked, and the answer that came.
+pub struct Question {
+    pub seat: Seat<'static>,
+    pub ask: Ask,
+    pub asked: Time,
+    pub answer: Option<Answer>,
+}
+
+/// A request's questions.
+#[derive(Default)]
+pub struct Record {
+    pub taken: RefCell<Vec<Question>>,
+}
+
+/// One request's or errand's way to the actors.
+pub struct Port {
+    pub shared: Rc<Shared>,
+    pub task: u32,
+    pub record: Rc<Record>,
+    pub wallet: Rc<RefCell<Wallet>>,
+    /// The names under which the wallet keeps the limits of a policy.
+    pub names: BTreeMap<String, Name>,
+    /// Slots that the planted bugs keep.
+    pub kept: Rc<RefCell<Vec<(Name, Gcra, Time)>>>,
+}
+
+impl Actors for Port {
+    async fn ask(&self, seat: &Seat<'_>, ask: &Ask) -> Result<Reply, Trouble> {
+        let asked = self.shared.now.get();
+        let place = self.record.taken.borrow().len();
+        let question = Question { seat: seat.clone().into_owned(), ask: ask.clone(), asked, answer: None };
+        self.record.taken.borrow_mut().push(question);
+        let mut answer = self.once(seat, ask.clone()).await;
+        // As `actor::client` does it.
+        if answer.said == Err(Trouble::Disconnected) {
+            let again = if self.shared.case.bug == Bug::RepeatInFull { ask.clone() } else { ask.repeated() };
+            answer = self.once(seat, again).await;
+        }
+        self.record.taken.borrow_mut()[place].answer = answer.said.is_ok().then(|| answer.clone());
+        self.mistake(ask, &mut answer, asked);
+        answer.said
+    }
+
+    async fn pause(&self, span: Span) {
+        let slot = Slot::default();
+        let at = self.shared.now.get().plus(span);
+        self.shared.timers.borrow_mut().push(Timer { at, task: self.task, slot: Rc::clone(&slot) });
+        Wait(slot).await;
+    }
+}
+
+impl Port {
+    async fn once(&self, seat: &Seat<'_>, ask: Ask) -> Answer {
+        let slot = Slot::default();
+        self.shared.sent.borrow_mut().push_back(Sent {
+            task: self.task,
+            seat: seat.clone().into_owned(),
+            ask,
+            slot: Rc::clone(&slot),
+        });
+        Wait(slot).await
+    }
+
+    /// What the planted bugs do with an answer.
+    fn mistake(&self, ask: &Ask, answer: &mut Answer, asked: Time) {
+        let Ok(reply) = &mut answer.said else { return };
+        let trip = Trip { asked, heard: self.shared.now.get() };
+        let refused = reply.outcomes.iter().any(|outcome| matches!(outcome, Outcome::Refused { .. }));
+        for ((demand, outcome), grant) in ask.demands.iter().zip(&mut reply.outcomes).zip(&mut reply.grants) {
+            let name = self.names[&demand.limit];
+            match (self.shared.case.bug, &mut *outcome) {
+                (Bug::MetIsTaken, Outcome::Met { .. }) if refused => {
+                    let mut wallet = self.wallet.borrow_mut();
+                    if let Some(held) = Held::taken(&demand.terms, demand.cost, outcome, trip) {
+                        wallet.give_back(name, held, trip.heard);
+                    }
+                }
+                (Bug::PastMidnight, Outcome::Met { more, .. }) => *more = more.plus(Span::from_secs(60)),
+                (Bug::LateSlots | Bug::EarlySlots, _) => {
+                    if let (Some(grant), Terms::Rate(gcra)) = (grant.take(), &demand.terms) {
+                        let slot = |place| answer.done.plus(grant.first).plus(gcra.interval().times(place));
+                        self.kept.borrow_mut().extend((0..grant.count).map(|place| (name, *gcra, slot(place))));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// An actor's disk.
+#[derive(Default)]
+pub struct ModelDisk {
+    pub rows: RefCell<BTreeMap<BucketId, Time>>,
+    /// What is said to be saved and is not.
+    pub unsaved: RefCell<BTreeMap<BucketId, Time>>,
+    pub lazy: bool,
+    pub refuses: Cell<bool>,
+    pub fails: Cell<bool>,
+}
+
+impl Disk for ModelDisk {
+    fn save(&self, id: BucketId, tat: Time) -> Result<u32, String> {
+        if self.refuses.get() {
+            return Err("SQLITE_FULL".into());
+        }
+        if self.lazy {
+            self.rows.borrow_mut().append(&mut self.unsaved.borrow_mut());
+            self.unsaved.borrow_mut().insert(id, tat);
+        } else {
+            self.rows.borrow_mut().insert(id, tat);
+        }
+        if self.fails.get() { Err("SQLITE_IOERR".into()) } else { Ok(1) }
+    }
+}
+
+/// The way to D1.
+pub struct ModelLedger(pub Rc<Shared>);
+
+impl Ledger for ModelLedger {
+    async fn add(&self, entry: Entry<'_>, _patience: Span) -> Result<Added, String> {
+        let slot = Slot::default();
+        self.0.statements.borrow_mut().push(Statement {
+            account: (entry.day.date.clone(), entry.limit.to_owned(), entry.subject),
+            cost: entry.cost,
+            count: entry.count,
+            slot: Rc::clone(&slot),
+        });
+        Wait(slot).await
+    }
+
+    async fn give_back(&self, rest: &Rest) -> Result<(), String> {
+        let lost = self.0.rest_lost.replace(false);
+        let times = if lost && self.0.case.bug == Bug::RestTwice { 2 } else { 1 };
+        for _ in 0..times {
+            let mut used = self.0.used.borrow_mut();
+            let used = used.entry((rest.date.clone(), rest.limit.clone(), rest.subject)).or_default();
+            // As the statement has it: `... AND used >= ?4`.
+            *used = used.checked_sub(rest.tokens).unwrap_or(*used);
+        }
+        if lost { Err("Network connection lost".into()) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,59 @@
+//! Quotas: no more is admitted than D1 has counted, no more counted than the day has, and little is lost.
+
+use super::case::{Case, Fault, Move};
+use super::search::{holds, wanders};
+use crate::support::EVENING;
+use penstock::limit::time::{Span, Time};
+
+/// Half a second before midnight, UTC.
+pub const LATE: Time = EVENING.plus(Span::from_millis(6 * 3_600_000 - 500));
+
+/// An isolate that has spent quickly enough to be given slices of chunks.
+pub fn warm() -> Vec<Move> {
+    let spend = [Move::Serve(0), Move::Serve(0), Move::Serve(0), Move::Serve(0), Move::Tick(20)];
+    [&spend[..], &spend, &[Move::Serve(0)]].concat()
+}
+
+fn quota(count: u64) -> Case {
+    let case = Case::new(&format!(r#"{{"LIMIT_BASE": {{"global": "{count}/day"}}}}"#));
+    Case { ticks: &[300, 1_000], ..case }
+}
+
+#[test]
+fn the_last_tokens_of_a_day() {
+    holds("last tokens", &Case { depth: 5, requests: 4, ..quota(3) });
+}
+
+#[test]
+fn chunks() {
+    holds("chunks", &Case { before: warm(), depth: 4, ..quota(40) });
+}
+
+#[test]
+fn midnight() {
+    holds("midnight", &Case { start: LATE, before: warm(), depth: 4, ..quota(40) });
+}
+
+#[test]
+fn long_walks() {
+    let case = Case { depth: 160, requests: 100, faults: 0, ticks: &[2, 40, 400], ..quota(60) };
+    wanders("a quota, no faults", &case, 20);
+    wanders("a quota", &Case { faults: 8, ..case.clone() }, 40);
+    wanders("a quota at midnight", &Case { start: LATE, faults: 8, ..case }, 20);
+}
+
+#[test]
+fn a_rate_and_a_quota_at_one_actor() {
+    let case = Case::new(r#"{"LIMIT_BASE": {"per_ip": ["50/s burst 4", "30/day"], "on_error": "closed"}}"#);
+    holds("rate and quota", &Case { before: warm(), depth: 3, ticks: &[20, 1_000], ..case.clone() });
+    wanders("rate and quota", &Case { depth: 160, requests: 100, faults: 6, ticks: &[5, 20, 400], ..case }, 20);
+}
+
+#[test]
+fn a_shared_rate_and_a_shared_quota() {
+    let case = Case::new(r#"{"LIMIT_BASE": {"global": ["50/s burst 4", "30/day"]}}"#);
+    holds("shared rate and quota", &Case { before: warm(), depth: 3, ticks: &[20, 1_000], ..case.clone() });
+    let kinds = &[Fault::ReplyLost, Fault::CountLost, Fault::RestLost, Fault::ActorCrash, Fault::IsolateCrash];
+    let walks = Case { depth: 160, requests: 100, faults: 6, kinds, ticks: &[5, 20, 400], ..case };
+    wanders("shared rate and quota", &walks, 20);
+}
