@@ -218,11 +218,11 @@ impl Counter {
         let now = self.now(wall);
         let mut changed = Vec::with_capacity(places.len());
         for ((place, outcome), granted) in places.iter().zip(reply.outcomes.iter_mut()).zip(&mut reply.grants) {
-            let (Some(gcra), Demand { cost, wish, .. }) = (place.rate(), place.demand) else { continue };
+            let (Some(gcra), Demand { cost, each, wish, .. }) = (place.rate(), place.demand) else { continue };
             let bucket = self.table.get(place.id);
             let takes = taken == Taken::All && matches!(outcome, Outcome::Met { .. });
             let after_take = if takes { take(&gcra, bucket.tat, now, *cost).unwrap_or(bucket.tat) } else { bucket.tat };
-            let grant = grant(&gcra, after_take, now, *wish, reply.horizon);
+            let grant = grant(&gcra, after_take, now, *wish, *each, reply.horizon);
             let tat = grant.map_or(after_take, |grant| grant.tat);
             if tat == bucket.tat {
                 continue;

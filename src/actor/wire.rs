@@ -26,6 +26,8 @@ struct AskText {
 struct DemandText {
     limit: String,
     cost: u64,
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    each: u64,
     #[serde(default, skip_serializing_if = "is_zero")]
     wish: u64,
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -61,6 +63,7 @@ pub fn write_ask(ask: &Ask) -> String {
     let demands = ask.demands.iter().map(|demand| DemandText {
         limit: demand.limit.clone(),
         cost: demand.cost,
+        each: demand.each,
         wish: demand.wish,
         owed: demand.owed,
         back: demand.back,
@@ -108,7 +111,8 @@ fn read_demand(text: DemandText) -> Result<Demand, String> {
         }
     };
     let weight = if text.shadow { Weight::Shadow } else { Weight::Binding };
-    Ok(Demand { limit: text.limit, terms, cost: text.cost, wish: text.wish, owed: text.owed, back: text.back, weight })
+    let DemandText { limit, cost, each, wish, owed, back, .. } = text;
+    Ok(Demand { limit, terms, cost, each, wish, owed, back, weight })
 }
 
 /// Writes an answer.
@@ -137,6 +141,14 @@ pub fn read_reply(text: &str, demands: usize) -> Result<Reply, String> {
     let mut grants = text.grants;
     grants.resize(demands, None);
     Ok(Reply { outcomes: text.outcomes, grants, horizon: text.horizon, d1: text.d1, rows: text.rows })
+}
+
+fn one() -> u64 {
+    1
+}
+
+fn is_one(number: &u64) -> bool {
+    *number == 1
 }
 
 fn is_zero(number: &u64) -> bool {

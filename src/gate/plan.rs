@@ -117,6 +117,7 @@ impl Met<'_> {
             limit: self.limit.name.clone(),
             terms: self.terms(),
             cost,
+            each: self.limit.cost,
             wish,
             owed,
             back: None,

@@ -44,6 +44,8 @@ pub struct Demand {
     pub terms: Terms,
     /// Tokens that the request takes; none when it is only the wish that is asked for.
     pub cost: u64,
+    /// Tokens that each request takes.
+    pub each: u64,
     /// How many tokens more the asker would like to hold, to spend without asking.
     pub wish: u64,
     /// Tokens that the caller has used up already and the asker has not told of: of a request that was refused from memory.

@@ -181,6 +181,7 @@ pub fn rate(name: &str, interval: Span, burst: u64) -> Demand {
         limit: name.into(),
         terms: Terms::Rate(gcra),
         cost: 1,
+        each: 1,
         wish: 0,
         owed: 0,
         back: None,
@@ -191,5 +192,5 @@ pub fn rate(name: &str, interval: Span, burst: u64) -> Demand {
 /// `count` a day in `zone`.
 pub fn quota(name: &str, count: u64, zone: &str) -> Demand {
     let terms = Terms::Quota(count, zone.parse().unwrap());
-    Demand { limit: name.into(), terms, cost: 1, wish: 0, owed: 0, back: None, weight: Weight::Binding }
+    Demand { limit: name.into(), terms, cost: 1, each: 1, wish: 0, owed: 0, back: None, weight: Weight::Binding }
 }

@@ -45,13 +45,16 @@ fn hold(gcra: &Gcra, horizon: Span) -> Option<Span> {
     (hold >= SHORTEST_HOLD).then_some(hold)
 }
 
-/// Grants up to `wish` slots of the bucket whose TAT is `tat`: at most a share of what is left and of a horizon ahead.
-pub fn grant(gcra: &Gcra, tat: Time, now: Time, wish: u64, horizon: Span) -> Option<Granted> {
+/// Grants up to `wish` slots of the bucket whose TAT is `tat`: at most a share of what is left and of a horizon ahead, and as many as
+/// some requests of `each` tokens take. A rest too small for a request could not be spent, and a caller who asks again and again
+/// would be given one each time, and wait for ever.
+pub fn grant(gcra: &Gcra, tat: Time, now: Time, wish: u64, each: u64, horizon: Span) -> Option<Granted> {
     let hold = hold(gcra, horizon)?;
     let start = tat.max(now.plus(hold));
     let end = now.plus(gcra.capacity()).plus(hold);
     let free = end.since(start).as_nanos().checked_div(gcra.interval().as_nanos())?;
-    let count = wish.min(free / SHARE);
+    let most = wish.min(free / SHARE);
+    let count = most.checked_div(each)?.saturating_mul(each);
     if count == 0 {
         return None;
     }
