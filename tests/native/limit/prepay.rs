@@ -122,13 +122,15 @@ proptest! {
         gcra in buckets(),
         debt in 0..20_000_000_000_u64,
         wish in 1..10_000_u64,
+        each in 1..5_u64,
         horizon in 500..10_000_u64,
     ) {
         let tat = gcra.settle(NOW.plus(Span::from_nanos(debt)), NOW, ahead(&gcra, 1));
-        let Some(granted) = grant(&gcra, tat, NOW, wish, MS.times(horizon)) else { return Ok(()) };
+        let Some(granted) = grant(&gcra, tat, NOW, wish, each, MS.times(horizon)) else { return Ok(()) };
         let start = NOW.plus(granted.first);
         prop_assert!(start >= tat, "no slot twice");
         prop_assert!((1..=wish).contains(&granted.count));
+        prop_assert_eq!(granted.count % each, 0, "whole requests");
         prop_assert_eq!(granted.tat, start.plus(gcra.interval().times(granted.count)));
         let room = gcra.capacity().plus(gcra.tolerance()).as_nanos() / gcra.interval().as_nanos();
         prop_assert!(granted.count <= room / SHARE + 1);
