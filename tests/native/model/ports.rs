@@ -58,9 +58,12 @@ pub struct Sent {
     pub slot: Slot<Answer>,
 }
 
+/// The key of a row in D1: date, limit, subject.
+pub type Row = (String, String, Option<Subject>);
+
 /// A statement on its way to D1.
 pub struct Statement {
-    pub account: (String, String, Option<Subject>),
+    pub account: Row,
     pub cost: u64,
     pub count: u64,
     pub slot: Slot<Result<Added, String>>,
@@ -88,7 +91,7 @@ pub struct Shared {
     pub sent: RefCell<VecDeque<Sent>>,
     pub timers: RefCell<Vec<Timer>>,
     pub statements: RefCell<Vec<Statement>>,
-    pub used: RefCell<BTreeMap<(String, String, Option<Subject>), u64>>,
+    pub used: RefCell<BTreeMap<Row, u64>>,
     pub admitted: RefCell<Vec<Admission>>,
     /// Whether the answer to what is next given back is lost.
     pub rest_lost: Cell<bool>,
@@ -114,6 +117,9 @@ pub struct Record {
     pub taken: RefCell<Vec<Question>>,
 }
 
+/// Slots that a planted bug keeps outside of the wallet: whose, of what, and when.
+pub type Kept = Rc<RefCell<Vec<(Name, Gcra, Time)>>>;
+
 /// One request's or errand's way to the actors.
 pub struct Port {
     pub shared: Rc<Shared>,
@@ -123,7 +129,7 @@ pub struct Port {
     /// The names under which the wallet keeps the limits of a policy.
     pub names: BTreeMap<String, Name>,
     /// Slots that the planted bugs keep.
-    pub kept: Rc<RefCell<Vec<(Name, Gcra, Time)>>>,
+    pub kept: Kept,
 }
 
 impl Actors for Port {

@@ -26,27 +26,27 @@ fn the_last_tokens_of_a_day() {
 
 #[test]
 fn chunks() {
-    holds("chunks", &Case { before: warm(), depth: 4, ..quota(40) });
+    holds("chunks", &Case { before: warm(), depth: 3, ..quota(40) });
 }
 
 #[test]
 fn midnight() {
-    holds("midnight", &Case { start: LATE, before: warm(), depth: 4, ..quota(40) });
+    holds("midnight", &Case { start: LATE, before: warm(), depth: 3, ..quota(40) });
 }
 
 #[test]
 fn long_walks() {
     let case = Case { depth: 160, requests: 100, faults: 0, ticks: &[2, 40, 400], ..quota(60) };
-    wanders("a quota, no faults", &case, 20);
-    wanders("a quota", &Case { faults: 8, ..case.clone() }, 40);
-    wanders("a quota at midnight", &Case { start: LATE, faults: 8, ..case }, 20);
+    wanders("a quota, no faults", &case, 6);
+    wanders("a quota", &Case { faults: 8, ..case.clone() }, 12);
+    wanders("a quota at midnight", &Case { start: LATE, faults: 8, ..case }, 6);
 }
 
 #[test]
 fn a_rate_and_a_quota_at_one_actor() {
     let case = Case::new(r#"{"LIMIT_BASE": {"per_ip": ["50/s burst 4", "30/day"], "on_error": "closed"}}"#);
     holds("rate and quota", &Case { before: warm(), depth: 3, ticks: &[20, 1_000], ..case.clone() });
-    wanders("rate and quota", &Case { depth: 160, requests: 100, faults: 6, ticks: &[5, 20, 400], ..case }, 20);
+    wanders("rate and quota", &Case { depth: 160, requests: 100, faults: 6, ticks: &[5, 20, 400], ..case }, 6);
 }
 
 #[test]
@@ -55,5 +55,5 @@ fn a_shared_rate_and_a_shared_quota() {
     holds("shared rate and quota", &Case { before: warm(), depth: 3, ticks: &[20, 1_000], ..case.clone() });
     let kinds = &[Fault::ReplyLost, Fault::CountLost, Fault::RestLost, Fault::ActorCrash, Fault::IsolateCrash];
     let walks = Case { depth: 160, requests: 100, faults: 6, kinds, ticks: &[5, 20, 400], ..case };
-    wanders("shared rate and quota", &walks, 20);
+    wanders("shared rate and quota", &walks, 6);
 }

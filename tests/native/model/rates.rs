@@ -41,8 +41,8 @@ fn leases_of_one_isolate() {
 #[test]
 fn leases_beyond_a_full_debt() {
     let case = Case { before: crowd(), ticks: &[2], ..Case::new(CROWDED) };
-    holds("crowded", &Case { depth: 4, ..case.clone() });
-    wanders("crowded", &Case { depth: 160, requests: 120, faults: 8, ticks: &[1, 2, 5], ..case }, 40);
+    holds("crowded", &Case { depth: 3, ..case.clone() });
+    wanders("crowded", &Case { depth: 160, requests: 120, faults: 8, ticks: &[1, 2, 5], ..case }, 12);
 }
 
 #[test]
@@ -54,15 +54,15 @@ fn leases_that_a_request_takes_two_tokens_of() {
 #[test]
 fn long_walks_without_faults() {
     let case = Case { depth: 160, requests: 120, faults: 0, ticks: &[2, 10], ..Case::new(GLOBAL) };
-    wanders("a global rate, no faults", &case, 40);
+    wanders("a global rate, no faults", &case, 12);
 }
 
 #[test]
 fn long_walks() {
     let case = Case { depth: 160, requests: 120, faults: 8, ticks: &[2, 10], back: 5, ..Case::new(GLOBAL) };
-    wanders("a global rate", &case, 40);
+    wanders("a global rate", &case, 12);
     let vars = r#"{"LIMIT_BASE": {"global": "1000/s burst 100", "cost": 3}}"#;
-    wanders("a global rate, cost of three", &Case { ticks: &[1, 3], ..case.with(vars) }, 20);
+    wanders("a global rate, cost of three", &Case { ticks: &[1, 3], ..case.with(vars) }, 6);
 }
 
 /// What a caller may be forgiven by a crash is a debt shorter than `DURABLE_AFTER`, once.
@@ -72,19 +72,19 @@ fn short_debts_in_memory() {
     let case =
         Case { durable_after: Span::from_millis(40), kinds: &[Fault::ActorCrash, Fault::ReplyLost], ..Case::new(vars) };
     holds("short debts", &Case { before: warm(), depth: 4, faults: 2, ..case.clone() });
-    wanders("short debts", &Case { depth: 160, requests: 120, faults: 8, ticks: &[2, 10], ..case }, 40);
+    wanders("short debts", &Case { depth: 160, requests: 120, faults: 8, ticks: &[2, 10], ..case }, 12);
 }
 
 #[test]
 fn two_rates_at_one_actor() {
     let vars = r#"{"LIMIT_BASE": {"per_ip": ["100/s burst 9", "200/s burst 5"], "on_error": "closed"}}"#;
     holds("two rates", &Case { before: hot(), depth: 3, ..Case::new(vars) });
-    wanders("two rates", &Case { depth: 160, requests: 120, faults: 8, ticks: &[2, 10], ..Case::new(vars) }, 20);
+    wanders("two rates", &Case { depth: 160, requests: 120, faults: 8, ticks: &[2, 10], ..Case::new(vars) }, 6);
 }
 
 #[test]
 fn rates_at_three_actors() {
     let vars = r#"{"LIMIT_BASE": {"per_ip": "200/s burst 12", "global": ["100/s burst 9", "300/s burst 15"], "on_error": "closed"}}"#;
-    holds("three actors", &Case { before: hot(), depth: 3, ..Case::new(vars) });
-    wanders("three actors", &Case { depth: 200, requests: 120, faults: 8, ticks: &[2, 10], ..Case::new(vars) }, 20);
+    holds("three actors", &Case { before: hot(), depth: 2, ..Case::new(vars) });
+    wanders("three actors", &Case { depth: 200, requests: 120, faults: 8, ticks: &[2, 10], ..Case::new(vars) }, 6);
 }

@@ -1,7 +1,7 @@
 //! Two isolates, their actors and D1, and one move after the other.
 
 use super::case::{Bug, Case, Fault, Move};
-use super::ports::{Admission, Answer, ModelDisk, ModelLedger, Port, Record, Sent, Shared, set_wall, wall};
+use super::ports::{Admission, Answer, Kept, ModelDisk, ModelLedger, Port, Record, Sent, Shared, set_wall, wall};
 use core::cell::{Cell, RefCell};
 use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
@@ -31,7 +31,7 @@ const CALLER: Subject = Subject::from_bytes([7; 16]);
 pub struct Isolate {
     pub wallet: Rc<RefCell<Wallet>>,
     local: Rc<RefCell<Local>>,
-    kept: Rc<RefCell<Vec<(Name, Gcra, Time)>>>,
+    kept: Kept,
     /// How far its wall clock has fallen back.
     behind: Span,
 }
@@ -45,12 +45,14 @@ pub struct Actor {
     before: Vec<(BucketId, Time)>,
 }
 
+type Work = Pin<Box<dyn Future<Output = Result<Reply, String>>>>;
+
 /// A question at its actor, or its answer on the way back.
 struct Call {
     sent: Sent,
     actor: usize,
     begun: Time,
-    work: Option<Pin<Box<dyn Future<Output = Result<Reply, String>>>>>,
+    work: Option<Work>,
     answer: Option<Answer>,
     past: u64,
 }
