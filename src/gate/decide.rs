@@ -4,19 +4,17 @@
 //! can settle costs no call. What a refused request has taken goes back into the wallet, but for what it has paid to its
 //! caller's limits before the one that refused.
 
+use super::held::{Held, Trip};
+use super::item::{Item, items, note, refusing, settled};
 use super::local::Local;
-use super::plan::{Met, Patience, Plan, Stop};
+use super::plan::{Patience, Plan, Stop};
 use super::ports::{Actors, Ask, Intent, Outcome, Reply, Trouble, Weight};
-use super::verdict::{Decision, Reason, Refusal, Standing, Unchecked};
-use super::wallet::{Held, Name, Trip, Wallet};
-use crate::limit::rate::Allowance;
+use super::verdict::{Decision, Unchecked};
+use super::wallet::Wallet;
 use crate::limit::time::{Span, Time};
-use crate::policy::{Mode, OnError, Scope};
+use crate::policy::OnError;
 use futures_util::future::join_all;
 use std::cell::RefCell;
-
-/// How long a caller is asked to wait when a limit cannot be checked.
-const TRY_AGAIN: Span = Span::from_secs(1);
 
 /// How often a request looks whether the tokens that another has asked for are there. Promises must not be shared between
 /// requests, so it looks at plain data.
@@ -35,18 +33,6 @@ pub struct Gate<'g, A> {
     pub patience: Patience,
     /// Reads the wall clock.
     pub wall: fn() -> Time,
-}
-
-/// One limit on its way to being settled.
-struct Item<'s, 'p> {
-    /// The place of its stop.
-    order: usize,
-    stop: &'s Stop<'p>,
-    met: Met<'p>,
-    name: Name,
-    outcome: Option<Outcome>,
-    /// The tokens that this request has of it.
-    held: Option<Held>,
 }
 
 /// Which of a refused request's tokens stay paid.
@@ -260,70 +246,9 @@ impl<A: Actors> Gate<'_, A> {
     }
 }
 
-fn items<'s, 'p>(stops: &'s [Stop<'p>]) -> Vec<Item<'s, 'p>> {
-    let of_stop = |(order, stop): (usize, &'s Stop<'p>)| {
-        stop.limits.iter().map(move |met| {
-            let name = (met.limit.number, stop.subject);
-            Item { order, stop, met: *met, name, outcome: None, held: None }
-        })
-    };
-    stops.iter().enumerate().flat_map(of_stop).collect()
-}
-
-fn settled(items: &[Item<'_, '_>]) -> u32 {
-    u32::try_from(items.iter().filter(|item| item.outcome.is_some()).count()).unwrap_or(u32::MAX)
-}
-
-/// The place of the first stop at which a binding limit refuses.
-fn refusing(items: &[Item<'_, '_>]) -> Option<usize> {
-    let refuses = |item: &&Item<'_, '_>| {
-        let refused = !matches!(item.outcome, None | Some(Outcome::Met { .. }));
-        refused && item.met.enforces()
-    };
-    items.iter().find(refuses).map(|item| item.order)
-}
-
 /// Whether a binding limit refused the whole question.
 fn refused(ask: &Ask, outcomes: &[Outcome]) -> bool {
     ask.demands.iter().zip(outcomes).any(|(demand, outcome)| {
         demand.weight == Weight::Binding && matches!(outcome, Outcome::Refused { .. } | Outcome::Full { .. })
     })
-}
-
-/// Writes one limit's outcome into the decision.
-fn note<'p>(item: &Item<'_, 'p>, decision: &mut Decision<'p>) {
-    let Item { met, stop, .. } = *item;
-    let refusal = |reason, wait, until: Option<u64>, left| Refusal {
-        met,
-        reason,
-        wait,
-        until: until.map(|secs| Time::from_millis(secs.saturating_mul(1_000))),
-        left,
-        subject: stop.subject,
-    };
-    let refusal = match item.outcome {
-        None => return,
-        Some(Outcome::Met { left, more, .. }) => {
-            // What others share is told to nobody who passes: it would tell of others.
-            if met.limit.scope != Scope::Global && met.enforces() {
-                decision.stand(Standing { met, left, more });
-            }
-            return;
-        }
-        Some(Outcome::Refused { left, wait, until }) => refusal(reason(met), wait, until, left),
-        Some(Outcome::Full { wait }) => refusal(Reason::OverCapacity, wait, None, 0),
-        Some(Outcome::Unknown) => refusal(Reason::LimiterUnavailable, TRY_AGAIN, None, 0),
-    };
-    match met.limit.mode {
-        Mode::Enforce => decision.refuse(refusal),
-        Mode::Shadow => decision.shadows.push(refusal),
-    }
-}
-
-fn reason(met: Met<'_>) -> Reason {
-    match (&met.limit.allowance, met.limit.scope) {
-        (Allowance::Quota(_), _) => Reason::QuotaExhausted,
-        (Allowance::Rate(_), Scope::Global) => Reason::OverCapacity,
-        (Allowance::Rate(_), Scope::Ip | Scope::Key) => Reason::RateLimited,
-    }
 }

@@ -1,6 +1,8 @@
 //! The decision: a plan of limits to meet → whoever holds their state → a verdict. Pure: the world is behind [`ports`].
 
 pub mod decide;
+pub mod held;
+mod item;
 pub mod known;
 pub mod local;
 pub mod plan;

@@ -1,9 +1,10 @@
 //! Off the request's path: asking for more before what is in hand is gone, and giving back what nobody uses.
 
 use super::decide::Gate;
+use super::held::Trip;
 use super::plan::{Met, Patience, Plan};
 use super::ports::{Actors, Ask, Demand, Intent, Outcome, Seat, Weight};
-use super::wallet::{IDLE, Name, Trip, Wallet};
+use super::wallet::{IDLE, Name, Wallet};
 use crate::limit::rate::Allowance;
 use crate::limit::time::Time;
 use std::cell::RefCell;
