@@ -5,6 +5,12 @@ source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 if grep -qE '^database_id *= *"0{8}-' wrangler.toml; then
   fail "wrangler.toml: database_id is still the placeholder. Run \`npx wrangler d1 create penstock\` and put the id it prints there."
 fi
+if grep -qE '^ORIGIN *= *"https://origin\.example\.com"' wrangler.toml; then
+  fail "wrangler.toml: ORIGIN is still the placeholder. Set it to your server, or remove it where a zone's route is used."
+fi
+if ! grep -qE '^ *(routes?) *=|^ *\[\[routes\]\]' wrangler.toml; then
+  fail "wrangler.toml: there are no routes, so nothing would reach the Worker. Uncomment one of the two ways at its top."
+fi
 scripts/check.sh
 wrangler d1 migrations apply DB --remote
 wrangler deploy

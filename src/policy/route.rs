@@ -196,6 +196,38 @@ impl Segment {
     }
 }
 
+/// The methods that the runtime takes; a request with any other never reaches a Worker (it answers 501), so a route for one
+/// would be dead. Most often it is a slip of the pen.
+const METHODS: &[&str] = &[
+    "ACL",
+    "CHECKOUT",
+    "COPY",
+    "DELETE",
+    "GET",
+    "HEAD",
+    "LOCK",
+    "MERGE",
+    "MKACTIVITY",
+    "MKCOL",
+    "MOVE",
+    "MSEARCH",
+    "NOTIFY",
+    "OPTIONS",
+    "PATCH",
+    "POST",
+    "PROPFIND",
+    "PROPPATCH",
+    "PURGE",
+    "PUT",
+    "QUERY",
+    "REPORT",
+    "SEARCH",
+    "SUBSCRIBE",
+    "TRACE",
+    "UNLOCK",
+    "UNSUBSCRIBE",
+];
+
 fn read_methods(text: &str) -> Result<BTreeSet<String>, String> {
     let mut methods = BTreeSet::new();
     for method in text.split(',') {
@@ -207,6 +239,11 @@ fn read_methods(text: &str) -> Result<BTreeSet<String>, String> {
         }
         if method.bytes().any(|byte| byte.is_ascii_lowercase()) {
             return Err(format!("methods are in upper case, expected {}", method.to_ascii_uppercase()));
+        }
+        if !METHODS.contains(&method) {
+            return Err(format!(
+                "no request has the method {method:?}, expected one such as GET, POST, PUT, PATCH or DELETE"
+            ));
         }
         if !methods.insert(method.to_owned()) {
             return Err(format!("the method {method} is there twice"));

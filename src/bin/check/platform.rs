@@ -17,18 +17,49 @@ pub fn faults(deployment: &Deployment, policy: Option<&Policy>) -> Vec<Fault> {
             problem: "there is no database with binding = \"DB\", and a daily quota needs one".to_owned(),
         });
     }
+    if let Some(policy) = policy
+        && policy.settings.origin.is_none()
+        && routes(deployment).any(is_custom_domain)
+    {
+        faults.push(Fault {
+            place: "routes".to_owned(),
+            problem: "a custom domain has no origin of its own: set the var ORIGIN, or use a route with zone_name"
+                .to_owned(),
+        });
+    }
     faults
+}
+
+/// The deployment's routes, of either spelling.
+fn routes(deployment: &Deployment) -> impl Iterator<Item = &Value> {
+    let one = deployment.inherited("route").into_iter();
+    one.chain(deployment.inherited("routes").and_then(Value::as_array).into_iter().flatten())
+}
+
+fn is_custom_domain(route: &Value) -> bool {
+    route.get("custom_domain").and_then(Value::as_bool) == Some(true)
 }
 
 /// What lets requests in beside the routes that Penstock guards.
 pub fn warnings(deployment: &Deployment) -> Vec<String> {
     let mut warnings = Vec::new();
     let on = |key| deployment.inherited(key).and_then(Value::as_bool);
-    let routed = ["route", "routes"].iter().any(|key| deployment.inherited(key).is_some());
+    let routed = routes(deployment).next().is_some();
     // Without routes, wrangler takes the name on workers.dev as what is wanted.
     if on("workers_dev").unwrap_or(!routed) {
         warnings.push(
             "workers_dev is on: the Worker can be reached under a second name; set workers_dev = false".to_owned(),
+        );
+    }
+    if !routed && on("workers_dev") == Some(false) {
+        warnings
+            .push("there are no routes, so nothing will reach the Worker: see the two ways above [vars]".to_owned());
+    }
+    let origin = deployment.vars.as_ref().is_some_and(|vars| vars.contains_key("ORIGIN"));
+    if origin && routes(deployment).any(|route| !is_custom_domain(route)) {
+        warnings.push(
+            "ORIGIN is set, so requests go there and not to where the zone's DNS points; leave it out if that is not meant"
+                .to_owned(),
         );
     }
     if on("preview_urls") == Some(true) {

@@ -5,6 +5,7 @@ use std::process::Command;
 
 const PLATFORM: &str = r#"
 workers_dev = false
+routes = [{ pattern = "api.example.com/*", zone_name = "example.com" }]
 [[durable_objects.bindings]]
 name = "BUCKETS"
 class_name = "BucketActor"
@@ -111,6 +112,27 @@ block = "198.51.100.0/24"
 }
 
 #[test]
+fn the_likely_mistakes_of_a_first_deploy_are_told() {
+    let limits = "[vars.LIMIT_BASE]\nper_ip = \"5/min\"\n";
+    let with = |routes: &str, origin: &str| {
+        let platform = PLATFORM.replace(PLATFORM.lines().nth(2).unwrap(), routes);
+        check("first-deploy", &format!("{platform}[vars]\n{origin}\n{limits}"))
+    };
+    let (zone, custom) =
+        (r#"routes = ["a.example.com/*"]"#, r#"route = { pattern = "a.example.com", custom_domain = true }"#);
+    let origin = r#"ORIGIN = "https://b.example.com""#;
+    assert!(with("", origin).said.contains("there are no routes"));
+    assert!(with(zone, origin).said.contains("not to where the zone's DNS points"));
+    let itself = with(custom, "");
+    assert_eq!(itself.code, Some(1));
+    assert!(itself.complained.contains("routes: a custom domain has no origin of its own"), "{}", itself.complained);
+    for (routes, origin) in [(zone, ""), (custom, origin)] {
+        let run = with(routes, origin);
+        assert_eq!((run.code, run.said.contains("warning")), (Some(0), false), "{}", run.said);
+    }
+}
+
+#[test]
 fn key_01_keys_counted_without_addresses_are_warned_of() {
     let warned = |name: &str, vars: &str| {
         let said = check(name, &format!("{PLATFORM}[vars]\n{vars}")).said;
@@ -168,7 +190,10 @@ fn an_environment_inherits_no_vars() {
 
 #[test]
 fn a_file_without_limits_says_so() {
-    assert_eq!(check("empty", "workers_dev = false").said, "top level: no [vars], so it limits nothing\n");
+    assert_eq!(
+        check("empty", "workers_dev = false\nroute = \"a.example.com/*\"").said,
+        "top level: no [vars], so it limits nothing\n"
+    );
     let run = check("foreign", &(PLATFORM.to_owned() + "[vars]\nCOLOR = \"blue\"\n"));
     assert_eq!(run.said, "top level: no LIMIT_ in [vars], so it limits nothing\n");
 }
@@ -208,7 +233,12 @@ fn the_platform_must_have_what_the_limits_need() {
 #[test]
 fn cf_01_side_doors_are_warned_of() {
     let limits = "[vars]\nSECRET = \"s\"\nLIMIT_BASE = { per_ip = \"5/min\" }\n";
-    let run = check("doors", &format!("preview_urls = true\n{}{limits}", PLATFORM.replace("workers_dev = false", "")));
+    let unrouted: String = PLATFORM
+        .lines()
+        .filter(|line| !line.contains("workers_dev") && !line.contains("routes"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let run = check("doors", &format!("preview_urls = true\n{unrouted}{limits}"));
     assert_eq!(run.code, Some(0), "{}", run.complained);
     let warnings: Vec<&str> = run.said.lines().filter(|line| line.contains("warning")).collect();
     assert_eq!(

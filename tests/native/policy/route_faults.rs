@@ -101,7 +101,7 @@ fn a_pattern_prints_in_its_canonical_form_and_reads_back_as_itself() {
         ("/café", "/caf%C3%A9"),
         ("/a%2fb", "/a%2Fb"),
         ("/v1/items:batch", "/v1/items:batch"),
-        ("M-SEARCH /x", "M-SEARCH /x"),
+        ("PROPFIND /x", "PROPFIND /x"),
         ("/%2A", "/%2A"),
     ] {
         let pattern = Pattern::parse(text).unwrap();
