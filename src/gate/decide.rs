@@ -59,16 +59,16 @@ impl<A: Actors> Gate<'_, A> {
     /// Meets the limits of some stops, all or nothing but for what stays paid.
     async fn meet<'p>(&self, stops: &[Stop<'p>], paid: Paid, decision: &mut Decision<'p>) {
         let mut items = items(stops);
-        if !self.remember(&mut items, paid) {
+        let refused = self.remember(&mut items, paid);
+        if !refused {
             self.spend(&mut items);
             self.wait(&mut items).await;
-            decision.spent.wallet = decision.spent.wallet.saturating_add(settled(&items));
-            let asked = stops.len() > 1 && paid == Paid::Nothing;
-            if !asked || self.ask(&mut items, stops, Intent::Peek, decision).await {
-                self.ask(&mut items, stops, Intent::Take, decision).await;
-            }
-        } else {
-            decision.spent.wallet = decision.spent.wallet.saturating_add(settled(&items));
+        }
+        decision.spent.wallet = decision.spent.wallet.saturating_add(settled(&items));
+        // What everyone shares is looked at before any of it is taken.
+        let looks_first = stops.len() > 1 && paid == Paid::Nothing;
+        if !refused && (!looks_first || self.ask(&mut items, stops, Intent::Peek, decision).await) {
+            self.ask(&mut items, stops, Intent::Take, decision).await;
         }
         self.conclude(items, paid, decision);
     }

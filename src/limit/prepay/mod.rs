@@ -12,9 +12,9 @@
 //!
 //! | holder | takes from | what | what a crash loses |
 //! |---|---|---|---|
-//! | isolate | actor | a lease, or a slice of a chunk | what it has not spent: at most [`SHARE`] of the bucket and a horizon |
-//! | actor | its disk | a TAT ahead of the true one | how far ahead it was: at most [`SHARE`] of the bucket |
-//! | actor | D1 | a chunk of the day's quota | what it has not spent: at most [`SHARE`] of the day's rest |
+//! | isolate | actor | a lease, or a part of a chunk | what it has not spent; each grant is at most a [`SHARE`] of the bucket and a horizon |
+//! | actor | its disk | a TAT ahead of the true one | how far ahead it was: at most a [`SHARE`] of the bucket |
+//! | actor | D1 | a chunk of the day's quota | what it has not spent: two chunks, each at most a [`SHARE`] of the day's rest |
 
 mod ahead;
 mod grant;
