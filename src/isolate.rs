@@ -3,8 +3,11 @@
 use crate::gate::local::Local;
 use crate::gate::returns::Returns;
 use crate::gate::wallet::Wallet;
+use crate::http::arrived;
+use crate::http::glue::Names;
 use crate::identity::digest::Digester;
 use crate::limit::time::Time;
+use crate::log::flood::Flood;
 use crate::log::{self, Warned};
 use crate::policy::{Fault, Policy};
 use serde_json::Value;
@@ -30,6 +33,8 @@ pub struct Isolate {
     pub local: RefCell<Local>,
     /// When those whom shared limits refused were told to come back.
     pub returns: RefCell<Returns>,
+    /// The refusals of the last second.
+    pub flood: RefCell<Flood>,
     /// Which warnings were given lately.
     pub warned: RefCell<Warned>,
 }
@@ -41,18 +46,24 @@ pub struct Loaded {
     pub policy: Policy,
     /// Makes the digests of callers.
     pub digester: Digester,
+    /// The headers that every request is asked for.
+    pub asked: Names,
+    /// The mark of an `ORIGIN`; see [`Loaded::hop`].
+    hop: Option<String>,
 }
 
 impl Loaded {
     fn new(policy: Policy) -> Loaded {
         let digester = Digester::new(policy.settings.secret.as_ref());
-        Loaded { policy, digester }
+        let asked = arrived::asked(&policy);
+        let hop = policy.settings.origin.as_deref().map(|origin| digester.deployment(origin));
+        Loaded { policy, digester, asked, hop }
     }
 
     /// What this deployment marks the requests with that it sends on for `authority`; see [`proxy::HOP`](crate::http::proxy::HOP).
     /// Without an `ORIGIN` the mark is of that host alone: a request may well pass through two zones that are both guarded.
     pub fn hop(&self, authority: &str) -> String {
-        self.digester.deployment(self.policy.settings.origin.as_deref().unwrap_or(authority))
+        self.hop.clone().unwrap_or_else(|| self.digester.deployment(authority))
     }
 }
 
@@ -79,6 +90,7 @@ impl Isolate {
             wallet: RefCell::default(),
             local: RefCell::default(),
             returns: RefCell::default(),
+            flood: RefCell::default(),
             warned: RefCell::default(),
         }
     }

@@ -1,9 +1,13 @@
-//! One JSON line per refusal, and one per warning, for whatever collects a Worker's logs. A request that passes logs nothing.
+//! One JSON line per refusal, and one per warning, for whatever collects a Worker's logs; in a [`flood`], one for many. A request that
+//! passes logs nothing.
+
+pub mod flood;
 
 use crate::gate::verdict::{Refusal, Unchecked};
 use crate::identity::Subject;
 use crate::limit::time::{Span, Time};
-use crate::policy::{Block, Limit};
+use crate::policy::{Block, Limit, Policy};
+use flood::Of;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use worker::{console_error, console_log, console_warn};
@@ -22,7 +26,11 @@ struct RefusalLine<'a> {
     reason: &'static str,
     binding: &'a str,
     /// Seconds.
-    wait: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wait: Option<u64>,
+    /// Of how many refusals it tells, where it is not of one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     caller: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,7 +46,10 @@ struct BlockedLine<'a> {
     /// None where the whole deployment's list has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     binding: Option<&'a str>,
-    caller: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    caller: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ray: Option<String>,
     #[serde(skip_serializing_if = "core::ops::Not::not")]
@@ -53,7 +64,7 @@ struct WarningLine<'a> {
 }
 
 /// Whether a refusal took effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
     /// The caller was refused.
     Refused,
@@ -69,7 +80,8 @@ pub fn refusal_line(refusal: &Refusal<'_>, effect: Effect, ray: Option<&str>) ->
         scope: refusal.met.limit.scope.as_str(),
         reason: refusal.reason.as_str(),
         binding: refusal.met.binding,
-        wait: refusal.wait.as_secs_up().max(1),
+        wait: Some(refusal.wait.as_secs_up().max(1)),
+        count: None,
         caller: refusal.subject.map(|subject| subject.to_string()),
         ray: ray.map(cut),
         shadow: effect == Effect::Shadow,
@@ -83,11 +95,43 @@ pub fn blocked_line(block: Block<'_>, caller: Subject, effect: Effect, ray: Opti
         event: "refused",
         reason: "blocked",
         binding: block.binding.map(|binding| binding.name.as_str()),
-        caller: caller.to_string(),
+        count: None,
+        caller: Some(caller.to_string()),
         ray: ray.map(cut),
         shadow: effect == Effect::Shadow,
     };
     serde_json::to_string(&line).unwrap_or_default()
+}
+
+/// The line that tells of `count` refusals at once; nothing where `policy` has no such limit.
+pub fn counted_line(of: &Of, count: u64, policy: &Policy) -> String {
+    let line = match of {
+        Of::Limit(number, reason, effect) => {
+            let Some((binding, limit)) = policy.limit(*number) else { return String::new() };
+            serde_json::to_string(&RefusalLine {
+                event: "refused",
+                limit: &limit.name,
+                scope: limit.scope.as_str(),
+                reason: reason.as_str(),
+                binding: &binding.name,
+                wait: None,
+                count: Some(count),
+                caller: None,
+                ray: None,
+                shadow: *effect == Effect::Shadow,
+            })
+        }
+        Of::Block(binding, effect) => serde_json::to_string(&BlockedLine {
+            event: "refused",
+            reason: "blocked",
+            binding: binding.as_deref(),
+            count: Some(count),
+            caller: None,
+            ray: None,
+            shadow: *effect == Effect::Shadow,
+        }),
+    };
+    line.unwrap_or_default()
 }
 
 fn warning_line(place: &str, problem: &str) -> String {
@@ -112,6 +156,11 @@ pub fn refusal(refusal: &Refusal<'_>, effect: Effect, ray: Option<&str>) {
 /// Logs that an address is not let in.
 pub fn blocked(block: Block<'_>, caller: Subject, effect: Effect, ray: Option<&str>) {
     console_log!("{}", blocked_line(block, caller, effect, ray));
+}
+
+/// Logs that there were `count` refusals more.
+pub fn counted(of: &Of, count: u64, policy: &Policy) {
+    console_log!("{}", counted_line(of, count, policy));
 }
 
 /// Logs that something is not as it should be at `place`.

@@ -7,7 +7,7 @@ use crate::limit::time::{Span, Time};
 use core::cmp::Reverse;
 
 /// Why a limit refuses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     /// The caller is too fast.
     RateLimited,

@@ -1,45 +1,29 @@
 //! One request from its arrival to its answer.
 
 use super::answer::{Answer, Asker};
+use super::arrived::Arrived;
 use super::cors::is_preflight;
+use super::glue::{self, Names};
 use super::problem::{Failure, Problem};
 use super::proxy;
 use super::rate_headers::{Header, Stand, rate_headers};
-use super::target::Target;
+use super::report::Reporter;
 use crate::actor::client::Client;
 use crate::clock;
 use crate::gate::decide::Gate;
 use crate::gate::plan::{Patience, Plan};
 use crate::gate::refill::{Errand, Runner};
-use crate::gate::verdict::{Decision, Spent};
+use crate::gate::verdict::Spent;
+use crate::identity::Presented;
 use crate::identity::address::Address;
-use crate::identity::{Presented, Subject};
 use crate::isolate::{Isolate, Loaded};
 use crate::limit::time::Time;
-use crate::log::{self, Effect};
-use crate::policy::{Binding, Reception, Settings};
+use crate::policy::{Binding, Settings};
 use futures_util::future::join_all;
 use std::rc::Rc;
-use web_sys::{Headers, Request, Response, ResponseInit};
-use worker::console_warn;
+use web_sys::{Request, Response};
 use worker::wasm_bindgen::JsValue;
 use worker::{Context, Env};
-
-/// A request's headers and query, as `identity` reads them.
-struct Arrived<'a> {
-    headers: Headers,
-    target: Target<'a>,
-}
-
-impl Presented for Arrived<'_> {
-    fn header(&self, name: &str) -> Option<String> {
-        self.headers.get(name).ok().flatten()
-    }
-
-    fn query(&self) -> Option<&str> {
-        self.target.query()
-    }
-}
 
 /// Answers a request; whatever happens, with an answer.
 ///
@@ -48,19 +32,24 @@ impl Presented for Arrived<'_> {
 pub async fn serve(request: Request, env: Env, context: &Context) -> Result<Response, JsValue> {
     let isolate = Isolate::get(&env);
     let Some(loaded) = &isolate.loaded else {
-        return respond(&request, &Problem::failure(Failure::Misconfigured), &Settings::default(), None);
+        let names = Names::new([]);
+        let shown = names.shown(&request);
+        let arrived = Arrived::read(&request, &names, &shown);
+        return respond(&arrived, &Problem::failure(Failure::Misconfigured), &Settings::default(), None);
     };
-    match decide_and_forward(&request, env, context, &isolate, loaded).await {
+    let shown = loaded.asked.shown(&request);
+    let arrived = Arrived::read(&request, &loaded.asked, &shown);
+    match decide_and_forward(&arrived, env, context, &isolate, loaded).await {
         Ok(response) => Ok(response),
         Err(thrown) => {
             isolate.warn("request", &format!("{thrown:?}"), clock::now());
-            respond(&request, &Problem::failure(Failure::Unforeseen), &loaded.policy.settings, None)
+            respond(&arrived, &Problem::failure(Failure::Unforeseen), &loaded.policy.settings, None)
         }
     }
 }
 
 async fn decide_and_forward(
-    request: &Request,
+    arrived: &Arrived<'_>,
     env: Env,
     context: &Context,
     isolate: &Rc<Isolate>,
@@ -69,35 +58,34 @@ async fn decide_and_forward(
     let begun = clock::now();
     let policy = &loaded.policy;
     let settings = &policy.settings;
-    let url = request.url();
-    let arrived = Arrived { headers: request.headers(), target: Target::of(&url) };
     let target = &arrived.target;
     let hop = loaded.hop(target.authority);
     if arrived.header(proxy::HOP).is_some_and(|sent| sent == hop) {
-        return respond(request, &Problem::failure(Failure::Loop), settings, None);
+        return respond(arrived, &Problem::failure(Failure::Loop), settings, None);
     }
 
-    let route = policy.route(&request.method(), target.authority, target.path());
-    let address = Address::read(&arrived, settings.ipv6_prefix);
+    let route = policy.route(arrived.method, target.authority, target.path());
+    let address = Address::read(arrived, settings.ipv6_prefix);
     let ip = address.subject(&loaded.digester);
     let reception = policy.receive(route, &address);
-    report_blocks(&reception, ip, &arrived);
+    let reporter = Reporter { isolate, loaded, context, arrived };
+    reporter.received(&reception, ip);
     if let Some(block) = reception.blocked {
         let words = block.binding.or(policy.base.as_ref()).map(Binding::words).unwrap_or_default();
         let trace = settings.trace.then(|| trace(&Spent::default(), begun, clock::now()));
-        return respond(request, &Problem::blocked(words), settings, trace);
+        return respond(arrived, &Problem::blocked(words), settings, trace);
     }
     let mut plan = match reception.free {
         true => Plan::default(),
-        false => Plan::new(policy, route, ip, |sources| Some(sources.read(&arrived)?.subject(&loaded.digester))),
+        false => Plan::new(policy, route, ip, |sources| Some(sources.read(arrived)?.subject(&loaded.digester))),
     };
-    if is_preflight(&request.method(), |name| arrived.header(name)) {
+    if is_preflight(arrived.method, |name| arrived.header(name)) {
         // The browser sends it by itself, so it is not counted against its caller; but it is a request all the same, and
         // meets what everyone shares.
         plan.caller.clear();
     }
     // Another handle on the same request; its own `clone` would copy it, body and all.
-    let handle = Clone::clone(request);
+    let handle = Clone::clone(arrived.request);
     let actors = Client { env, request: handle, deadline: settings.deadline };
     let patience = Patience { durable_after: settings.durable_after, deadline: settings.deadline };
     let gate = Gate { actors: &actors, wallet: &isolate.wallet, local: &isolate.local, patience, wall: clock::now };
@@ -106,7 +94,7 @@ async fn decide_and_forward(
     if let Some(refusal) = &mut decision.refusal {
         isolate.returns.borrow_mut().spread(refusal, ip, decided);
     }
-    report(&decision, isolate, &arrived, decided);
+    reporter.decided(&decision);
     let trace = settings.trace.then(|| trace(&decision.spent, begun, decided));
 
     // A refused request may have put quota tokens back into the wallet, so these are looked after in any case.
@@ -118,13 +106,13 @@ async fn decide_and_forward(
     if let Some(refusal) = &decision.refusal {
         let words = policy.binding(refusal.met.binding).map(Binding::words).unwrap_or_default();
         let problem = Problem::refusal(refusal, &plan, words, settings.headers, decided);
-        return respond(request, &problem, settings, trace);
+        return respond(arrived, &problem, settings, trace);
     }
-    let response = match proxy::forward(request, target, settings.origin.as_deref(), &hop).await {
+    let response = match proxy::forward(arrived, settings.origin.as_deref(), hop).await {
         Ok(response) => response,
         Err(thrown) => {
             isolate.warn("origin", &format!("{thrown:?}"), clock::now());
-            return respond(request, &Problem::failure(Failure::OriginUnreachable), settings, trace);
+            return respond(arrived, &Problem::failure(Failure::OriginUnreachable), settings, trace);
         }
     };
     let stand = decision.tightest.map(|at| Stand { limit: at.met.limit, left: at.left, more: at.more });
@@ -146,29 +134,6 @@ async fn run_errands(
     join_all(tendings.into_iter().map(|errand| runner.tend(errand))).await;
 }
 
-/// Logs what was refused, what would have been, and what could not be checked.
-fn report(decision: &Decision<'_>, isolate: &Isolate, arrived: &Arrived<'_>, now: Time) {
-    let refusals = decision.refusal.iter().map(|refusal| (refusal, Effect::Refused));
-    let shadows = decision.shadows.iter().map(|refusal| (refusal, Effect::Shadow));
-    for (refusal, effect) in refusals.chain(shadows) {
-        log::refusal(refusal, effect, arrived.header("cf-ray").as_deref());
-    }
-    for unchecked in &decision.unchecked {
-        if let Some(line) = isolate.warned.borrow_mut().unchecked(unchecked, now) {
-            console_warn!("{line}");
-        }
-    }
-}
-
-/// Logs an address that is not let in, or would not be.
-fn report_blocks(reception: &Reception<'_>, ip: Subject, arrived: &Arrived<'_>) {
-    let refused = reception.blocked.map(|block| (block, Effect::Refused));
-    let shadow = reception.shadow.map(|block| (block, Effect::Shadow));
-    for (block, effect) in refused.into_iter().chain(shadow) {
-        log::blocked(block, ip, effect, arrived.header("cf-ray").as_deref());
-    }
-}
-
 /// What `TRACE = "header"` adds to every answer: an RFC 9651 dictionary.
 fn trace(spent: &Spent, begun: Time, decided: Time) -> Header {
     let Spent { actors, d1, rows, wallet, limits } = spent;
@@ -178,20 +143,13 @@ fn trace(spent: &Spent, begun: Time, decided: Time) -> Header {
 }
 
 fn respond(
-    request: &Request,
+    arrived: &Arrived<'_>,
     problem: &Problem<'_>,
     settings: &Settings,
     trace: Option<Header>,
 ) -> Result<Response, JsValue> {
-    let asked = request.headers();
-    let asker = Asker::read(&request.method(), |name| asked.get(name).ok().flatten());
-    let answer = Answer::new(problem, &asker, settings);
-    let init = ResponseInit::new();
-    init.set_status(answer.status);
-    let response = Response::new_with_opt_str_and_init(answer.body.as_deref(), &init)?;
-    let headers = response.headers();
-    for (name, value) in answer.headers.iter().chain(&trace) {
-        headers.set(name, value)?;
-    }
-    Ok(response)
+    let asker = Asker::read(arrived.method, |name| arrived.header(name));
+    let mut answer = Answer::new(problem, &asker, settings);
+    answer.headers.extend(trace);
+    glue::respond(answer.status, answer.body.as_deref(), &answer.headers)
 }

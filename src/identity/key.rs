@@ -86,11 +86,22 @@ impl KeySource {
         }
     }
 
-    fn read(&self, request: &impl Presented) -> Option<RawKey> {
+    /// The header that it is in, in lower case; `None` for one in the query.
+    pub fn header(&self) -> Option<&str> {
         match self {
-            KeySource::Header(name) => RawKey::new(first(&request.header(name)?)),
-            KeySource::Bearer => RawKey::new(bearer(first(&request.header("authorization")?))?),
-            KeySource::Cookie(name) => RawKey::new(cookie::value(&request.header("cookie")?, name)?),
+            KeySource::Header(name) => Some(name),
+            KeySource::Bearer => Some("authorization"),
+            KeySource::Cookie(_) => Some("cookie"),
+            KeySource::Query(_) => None,
+        }
+    }
+
+    fn read(&self, request: &impl Presented) -> Option<RawKey> {
+        let header = || request.header(self.header()?);
+        match self {
+            KeySource::Header(_) => RawKey::new(first(&header()?)),
+            KeySource::Bearer => RawKey::new(bearer(first(&header()?))?),
+            KeySource::Cookie(name) => RawKey::new(cookie::value(&header()?, name)?),
             KeySource::Query(name) => RawKey::from_bytes(&query::value(request.query()?, name)?),
         }
     }

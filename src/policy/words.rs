@@ -1,6 +1,7 @@
 //! How the policy's choices are written: in the configuration, in bodies and in logs alike.
 
-use super::{Binding, Mode, OnError, Policy, Scope};
+use super::{Binding, Limit, Mode, OnError, Policy, Scope};
+use crate::identity::KeySource;
 use crate::limit::rate::Allowance;
 use core::fmt;
 
@@ -45,9 +46,26 @@ impl Policy {
     pub fn has_quota(&self) -> bool {
         self.base.iter().chain(&self.bindings).any(Binding::has_quota)
     }
+
+    /// The limit of that [`number`](super::Limit::number), and its binding.
+    pub fn limit(&self, number: u32) -> Option<(&Binding, &Limit)> {
+        let of = |binding| move |limit| (binding, limit);
+        let mut limits = self.base.iter().chain(&self.bindings).flat_map(|b: &Binding| b.limits.iter().map(of(b)));
+        limits.find(|(_, limit): &(&Binding, &Limit)| limit.number == number)
+    }
+
+    /// The headers in which callers of limited bindings put their keys, some of them perhaps more than once.
+    pub fn key_headers(&self) -> impl Iterator<Item = &str> {
+        let keyed = self.base.iter().chain(&self.bindings).filter(|binding| binding.counts_keys());
+        keyed.flat_map(|binding| binding.key.iter().filter_map(KeySource::header))
+    }
 }
 
 impl Binding {
+    fn counts_keys(&self) -> bool {
+        self.limits.iter().any(|limit| limit.scope == Scope::Key)
+    }
+
     fn has_quota(&self) -> bool {
         self.limits.iter().any(|limit| matches!(limit.allowance, Allowance::Quota(_)))
     }

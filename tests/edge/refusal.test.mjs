@@ -124,6 +124,16 @@ test("each refusal logs one line, and a passed request none", async (t) => {
   assert.notEqual(quota.caller, rate.caller);
 });
 
+test("a flood of refusals is told of in full, and not in as many lines", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_X: { route: "/x", per_ip: "1/h" } } });
+  const answers = await Promise.all(Array.from({ length: 600 }, () => edge.get("/x", who)));
+  const refused = count(answers, 429);
+  const told = () => edge.records.reduce((sum, record) => sum + (record.count ?? 1), 0);
+  await until(() => told() >= refused);
+  assert.equal(told(), refused);
+  assert.ok(edge.records.length < refused || refused <= 100, `${edge.records.length} lines for ${refused}`);
+});
+
 test("a limit in shadow decides, counts and logs, and refuses nobody", async (t) => {
   const vars = {
     LIMIT_X: { route: "/x", per_ip: "2/min", per_key: "3/day", global: "4/min", mode: "shadow" },

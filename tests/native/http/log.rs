@@ -5,7 +5,8 @@ use penstock::gate::ports::Trouble;
 use penstock::gate::verdict::{Reason, Refusal, Unchecked};
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
-use penstock::log::{Effect, Warned, blocked_line, refusal_line};
+use penstock::log::flood::{Flood, Of, Say};
+use penstock::log::{Effect, Warned, blocked_line, counted_line, refusal_line};
 use penstock::policy::{Block, Policy};
 use std::collections::BTreeMap;
 
@@ -52,6 +53,38 @@ fn a_blocked_address_is_one_json_line_too_and_is_not_in_it() {
     assert_eq!(
         blocked_line(Block { binding: policy.base.as_ref() }, caller, Effect::Shadow, None),
         r#"{"event":"refused","reason":"blocked","binding":"base","caller":"abababababababababababababababab","shadow":true}"#
+    );
+}
+
+#[test]
+fn in_a_flood_a_hundred_are_told_of_one_by_one_and_the_rest_counted() {
+    let mut flood = Flood::default();
+    let of = |number| move || Of::Limit(number, Reason::RateLimited, Effect::Refused);
+    let at = |millis| Time::from_millis(1_000_000).plus(Span::from_millis(millis));
+    let lines = (0..100).filter(|n| flood.refused(of(0), at(n * 5)) == Say::Line).count();
+    assert_eq!(lines, 100);
+    assert_eq!(flood.refused(of(1), at(600)), Say::First);
+    assert_eq!(flood.refused(of(1), at(999)), Say::Nothing);
+    assert_eq!(flood.refused(of(0), at(999)), Say::Nothing);
+    assert!(flood.take(at(999)).is_empty(), "the second is not over");
+    let counted = flood.take(at(1_000));
+    assert_eq!(counted.into_iter().collect::<Vec<_>>(), [(of(0)(), 1), (of(1)(), 2)]);
+    assert!(flood.take(at(1_000)).is_empty(), "it is told of once");
+    assert_eq!(flood.refused(of(0), at(1_000)), Say::Line, "another second");
+    assert_eq!(flood.refused(of(0), at(10)), Say::Line, "a clock that steps back");
+}
+
+#[test]
+fn what_was_counted_is_one_json_line_for_each_limit() {
+    let vars = BTreeMap::from([("LIMIT_BASE".to_string(), serde_json::json!({"per_ip": ["5/min", "9/h"]}))]);
+    let policy = Policy::read(&vars).unwrap();
+    assert_eq!(
+        counted_line(&Of::Limit(1, Reason::RateLimited, Effect::Shadow), 7, &policy),
+        r#"{"event":"refused","limit":"base/ip-2","scope":"ip","reason":"rate_limited","binding":"base","count":7,"shadow":true}"#
+    );
+    assert_eq!(
+        counted_line(&Of::Block(None, Effect::Refused), 2, &policy),
+        r#"{"event":"refused","reason":"blocked","count":2}"#
     );
 }
 

@@ -1,0 +1,68 @@
+//! What a request shows, read in two goes: what every request is asked, and what only a refused one is.
+
+use super::glue::Names;
+use super::proxy::HOP;
+use super::target::Target;
+use crate::identity::Presented;
+use crate::policy::Policy;
+use std::cell::OnceCell;
+use web_sys::Request;
+
+thread_local! {
+    /// What is asked of a request that is refused: who reads the answer, and what the log calls it.
+    static REFUSED: Names = Names::new(["accept", "accept-language", "cf-ray", "content-type", "origin"]);
+}
+
+/// A request's method, URL and headers.
+pub struct Arrived<'a> {
+    /// The request.
+    pub request: &'a Request,
+    /// Its method.
+    pub method: &'a str,
+    /// Its URL, as the runtime has it.
+    pub url: &'a str,
+    /// The same, taken apart.
+    pub target: Target<'a>,
+    names: &'a Names,
+    fields: &'a str,
+    refused: OnceCell<String>,
+}
+
+/// The headers that every request under `policy` is asked for.
+pub fn asked(policy: &Policy) -> Names {
+    let mut names = vec![HOP, "cf-connecting-ip"];
+    for name in policy.key_headers() {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    Names::new(names)
+}
+
+impl<'a> Arrived<'a> {
+    /// Reads what `names` has shown of `request`.
+    pub fn read(request: &'a Request, names: &'a Names, shown: &'a str) -> Arrived<'a> {
+        let mut lines = shown.splitn(3, '\n');
+        let (method, url) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+        let fields = lines.next().unwrap_or_default();
+        Arrived { request, method, url, target: Target::of(url), names, fields, refused: OnceCell::new() }
+    }
+}
+
+impl Presented for Arrived<'_> {
+    fn header(&self, name: &str) -> Option<String> {
+        if let Some(value) = self.names.find(self.fields, name) {
+            return value.map(str::to_owned);
+        }
+        let refused = REFUSED.with(|names| {
+            let fields = || names.fields(self.request);
+            let found = names.find("", name).is_some();
+            found.then(|| names.find(self.refused.get_or_init(fields), name).flatten().map(str::to_owned))
+        });
+        refused.unwrap_or_else(|| self.request.headers().get(name).ok().flatten())
+    }
+
+    fn query(&self) -> Option<&str> {
+        self.target.query()
+    }
+}
