@@ -99,7 +99,7 @@ ${os.type()} ${os.release().split("-")[0]}, workerd ${results.workerd}; callers,
 
 One hot caller. Medians over ${plan.rounds} rounds of ${plan.ms / 1000} s for each variant in turn, with the lowest and highest round. The last
 column is the median of the rounds' ratios to the bare Rust Worker at 1 / 16 / 64 connections: the one that passes everything on, or
-for refusals the one that answers a constant 429.
+for refusals the one that answers a constant 429, with the same headers and body.
 
 ${speed(results)}
 

@@ -1,5 +1,5 @@
 //! The two Workers that bound what is possible in Rust: one passes every request on to `ORIGIN` and returns the answer as
-//! it is; where no `ORIGIN` is set, it answers a constant 429.
+//! it is; where no `ORIGIN` is set, it answers a constant 429, header for header as long as Penstock's own.
 
 use std::cell::OnceCell;
 use web_sys::{Request, RequestInit, Response, ResponseInit, WorkerGlobalScope};
@@ -31,10 +31,21 @@ async fn pass(request: &Request, origin: &str) -> Result<Response, JsValue> {
     JsFuture::from(scope.fetch_with_request(&outgoing)).await?.dyn_into()
 }
 
+const HEADERS: [(&str, &str); 6] = [
+    ("Content-Type", "application/problem+json"),
+    ("Cache-Control", "no-store"),
+    ("Vary", "Accept, Accept-Language, Origin"),
+    ("Retry-After", "3600"),
+    ("RateLimit-Policy", "\"base/ip\";q=1;w=3600"),
+    ("RateLimit", "\"base/ip\";r=0;t=3600"),
+];
+
 fn refuse() -> Result<Response, JsValue> {
     let init = ResponseInit::new();
     init.set_status(429);
-    let response = Response::new_with_opt_str_and_init(Some("Too many requests."), &init)?;
-    response.headers().set("Retry-After", "60")?;
+    let response = Response::new_with_opt_str_and_init(Some(include_str!("refusal.json")), &init)?;
+    for (name, value) in HEADERS {
+        response.headers().set(name, value)?;
+    }
     Ok(response)
 }
