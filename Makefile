@@ -2,7 +2,7 @@
 SHELL := bash
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help setup dev test build size check bench model fleet lint fmt deploy clean
+.PHONY: help setup dev test build size check bench model fleet soak lint fmt deploy clean
 
 help:                ## List these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{ printf "  make %-8s %s\n", $$1, $$2 }'
@@ -33,6 +33,9 @@ model: setup         ## Explore the protocol more deeply than `make test` does (
 
 fleet: setup         ## Simulate fleets of isolates and write docs/fleet.md and docs/fleet.svg
 	@scripts/fleet.sh
+
+soak: setup          ## Run everything at once for MINUTES=15: traffic, evictions, crashes, deploys, faults
+	@scripts/soak.sh $(MINUTES)
 
 lint: setup          ## Format check, clippy for the host and for wasm, architecture invariants
 	@scripts/lint.sh

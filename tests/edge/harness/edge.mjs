@@ -50,6 +50,7 @@ class Edge {
   #options;
   #token = randomUUID();
   #urls = [];
+  #known = {};
   #runtime;
 
   constructor(options) {
@@ -178,9 +179,9 @@ class Edge {
 
   /** Every object that was ever asked for: its name, what happened in it, and its tables. */
   async objects() {
-    const known = Object.assign({}, ...(await this.#orderAll({ op: "objects" })));
+    Object.assign(this.#known, ...(await this.#orderAll({ op: "objects" })));
     return Promise.all(
-      Object.entries(known).map(async ([id, name]) => ({ id, name, ...(await this.#order({ op: "object", id, order: { op: "look" } })) })),
+      Object.entries(this.#known).map(async ([id, name]) => ({ id, name, ...(await this.#order({ op: "object", id, order: { op: "look" } })) })),
     );
   }
 

@@ -14,6 +14,8 @@ export class Origin {
   seen = [];
   /** Header fields of an answer to which nothing else was ordered. */
   plain = {};
+  /** Called with each record as it comes, where somebody watches; nothing is kept then. */
+  watch = null;
   #held = [];
   #server;
 
@@ -69,7 +71,8 @@ export class Origin {
       request.on("end", () => resolve((record.hash = hash.digest("hex"))));
       request.on("error", () => resolve());
     });
-    this.seen.push(record);
+    if (this.watch) this.watch(record);
+    else this.seen.push(record);
     return record;
   }
 

@@ -1,0 +1,47 @@
+// What goes wrong meanwhile: evictions, crashes, deploys, and faults of actors and of D1.
+
+const OVERLOADED = { kind: "throw", flags: { overloaded: true, remote: true } };
+const DISCONNECTED = { kind: "throw", message: "Network connection lost.", flags: { retryable: true, remote: true } };
+
+const FAULTS = [
+  { actor: { kind: "hang", ms: 3_000 } },
+  { actor: OVERLOADED },
+  { actor: DISCONNECTED },
+  { actor: { kind: "lost", flags: { retryable: true, remote: true } } },
+  { actor: { kind: "late", ms: 400 } },
+  { actor: { kind: "reply", status: 200, headers: { "penstock-reply": '{"v":1,"outcomes":[{"met":' } } },
+  { d1: { kind: "hang", ms: 2_000 } },
+  { d1: { kind: "throw" } },
+  { d1: { kind: "lost" } },
+  { d1: { kind: "nonsense", value: [["much"]] } },
+];
+
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Lets something go wrong every few seconds until `over()`; counts what. `deploys()` says whether there may be a deploy now. */
+export async function chaos({ edge, random, over, deploys, deploy }) {
+  const done = {};
+  const note = (what) => (done[what] = (done[what] ?? 0) + 1);
+  while (!over()) {
+    await sleep(500 + random.below(2_000));
+    const dice = random.below(10);
+    if (over()) break;
+    if (dice < 2) {
+      await edge.evict();
+      note("evictions");
+    } else if (dice < 4) {
+      await edge.crash();
+      note("crashes");
+    } else if (dice === 4 && deploys()) {
+      await deploy();
+      note("deploys");
+    } else {
+      const fault = random.pick(FAULTS);
+      await edge.fail(fault);
+      await sleep(300 + random.below(1_500));
+      await edge.fail({ actor: null, d1: null });
+      note(`${Object.keys(fault)[0]} ${Object.values(fault)[0].kind}`);
+    }
+  }
+  return done;
+}
