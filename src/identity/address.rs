@@ -36,8 +36,8 @@ impl Address {
     /// Reads `CF-Connecting-IP`, and where that says so `CF-Worker` or `CF-Connecting-IPv6`. The first `prefix` bits
     /// of an IPv6 address are one caller (128 or more: all of it).
     ///
-    /// IPv4 addresses in IPv6 clothes (mapped, RFC 4291 §2.5.5.2; NAT64, RFC 6052 §2.1; 6to4, RFC 3056 §2) are read as
-    /// the IPv4 address. Anything that is not one plain address (a list, a port, a zone id) is the unknown caller.
+    /// IPv4 addresses in IPv6 clothes (mapped, RFC 4291 §2.5.5.2; NAT64, RFC 6052 §2.1; 6to4, RFC 3056 §2; Teredo, RFC 4380
+    /// §4) are read as the IPv4 address. Anything that is not one plain address (a list, a port, a zone id) is the unknown caller.
     pub fn read(request: &impl Presented, prefix: u8) -> Address {
         let ip = |name| trim(&request.header(name)?).parse::<IpAddr>().ok();
         let from = match ip("cf-connecting-ip") {
@@ -100,9 +100,16 @@ pub(super) fn embedded(address: Ipv6Addr) -> Option<(Ipv4Addr, u32)> {
     Some((Ipv4Addr::new(a, b, c, d), before))
 }
 
+/// The client of a Teredo address: its last 32 bits, inverted. The bits before them (server, port) are the client's choice.
+fn teredo(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let [0x2001, 0, ..] = address.segments() else { return None };
+    let [.., a, b, c, d] = address.octets();
+    Some(Ipv4Addr::new(!a, !b, !c, !d))
+}
+
 fn v6(address: Ipv6Addr, prefix: u8) -> Caller {
-    match embedded(address) {
-        Some((inner, _)) => Caller::V4(inner),
+    match embedded(address).map(|(inner, _)| inner).or_else(|| teredo(address)) {
+        Some(inner) => Caller::V4(inner),
         None => {
             let past = 128_u32.saturating_sub(u32::from(prefix));
             let mask = u128::MAX.checked_shl(past).unwrap_or(0);

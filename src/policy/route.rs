@@ -111,13 +111,10 @@ impl Pattern {
             );
         };
         let host = HostPattern::parse(host)?;
-        let path = Path::read(path);
-        let mut segments: Vec<Segment> = path.segments().map(Segment::parse).collect::<Result<_, _>>()?;
-        let star = segments.pop_if(|last| *last == Segment::Literal("*".to_owned()));
-        if segments.iter().any(|segment| matches!(segment, Segment::Literal(text) if text.contains('*'))) {
-            return Err("`*` can only be the whole last segment, as in /api/*; one segment is `:name`".to_owned());
-        }
-        let tail = if star.is_some() { Tail::Anything } else { Tail::End };
+        let path = Path::read_pattern(path);
+        let mut segments: Vec<&str> = path.segments().collect();
+        let tail = if segments.pop_if(|last| *last == "*").is_some() { Tail::Anything } else { Tail::End };
+        let segments = segments.into_iter().map(Segment::parse).collect::<Result<_, _>>()?;
         Ok(Pattern { methods, host, segments, tail })
     }
 
@@ -167,7 +164,10 @@ impl Pattern {
         for segment in &self.segments {
             text.push('/');
             match segment {
-                Segment::Literal(literal) => text.push_str(literal),
+                Segment::Literal(literal) => {
+                    let rest = literal.strip_prefix(':').inspect(|_| text.push_str("%3A")).unwrap_or(literal);
+                    text.push_str(&rest.replace('*', "%2A"));
+                }
                 Segment::Name(given) => text.extend([":", name(given)]),
             }
         }
@@ -182,7 +182,12 @@ impl Pattern {
 
 impl Segment {
     fn parse(text: &str) -> Result<Segment, String> {
-        let Some(name) = text.strip_prefix(':') else { return Ok(Segment::Literal(text.to_owned())) };
+        let Some(name) = text.strip_prefix(':') else {
+            if text.contains('*') {
+                return Err("`*` can only be the whole last segment, as in /api/*; one segment is `:name`".to_owned());
+            }
+            return Ok(Segment::Literal(text.replace("%3A", ":").replace("%2A", "*")));
+        };
         let good = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         if name.is_empty() {
             return Err("`:` needs a name, such as :id".to_owned());

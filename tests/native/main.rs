@@ -16,4 +16,5 @@ mod identity;
 mod limit;
 mod model;
 mod policy;
+mod reading;
 mod support;

@@ -24,75 +24,15 @@ fn query(query: &str) -> Option<Subject> {
 }
 
 #[test]
-fn key_03_a_blank_key_is_none() {
-    for blank in ["", " ", "\t \t", " , "] {
-        assert_eq!(header(blank), None, "{blank:?}");
-    }
-    for blank in
-        ["", "Bearer", "Bearer ", "Bearer \t ", "Bearer ,", "Basic abc", "Bearerabc", "abc", "Token Bearer abc"]
-    {
-        assert_eq!(bearer(blank), None, "{blank:?}");
-    }
-    for blank in
-        ["", "Session", "Session=", "Session= ", "Session=\"\"", "session=abc", "xSession=abc", "a=Session=abc"]
-    {
-        assert_eq!(cookie(blank), None, "{blank:?}");
-    }
-    for blank in ["", "api_key", "api_key=", "api_key=+%20%09", "API_KEY=abc", "xapi_key=abc", "a=api_key=abc"] {
-        assert_eq!(query(blank), None, "{blank:?}");
-    }
+fn key_03_whoever_sends_nothing_has_no_key() {
     for source in ["header:x-api-key", "bearer", "cookie:Session", "query:api_key"] {
         assert_eq!(read(source, &Request::default()), None);
     }
 }
 
 #[test]
-fn key_03_padding_makes_no_other_key_and_case_does() {
-    assert_eq!(header(" \tabc  "), header("abc"));
-    assert_ne!(header("ABC"), header("abc"));
-    assert_ne!(header("a bc"), header("abc"));
-}
-
-#[test]
-fn a_key_is_the_same_caller_wherever_it_is_put() {
-    let key = header("abc");
-    for same in ["Bearer abc", "bearer   abc ", "BEARER\tabc"] {
-        assert_eq!(bearer(same), key, "{same:?}");
-    }
-    for same in ["Session=abc", "a=b; Session=abc; Session=other", "a=b;Session = \"abc\" ;c", "broken; Session=abc"] {
-        assert_eq!(cookie(same), key, "{same:?}");
-    }
-    for same in ["api_key=abc", "a=b&api_key=abc&api_key=other", "api%5Fkey=%61bc", "api_key=+abc+", "&&api_key=abc"] {
-        assert_eq!(query(same), key, "{same:?}");
-    }
-}
-
-#[test]
-fn a_query_is_decoded_once() {
-    assert_eq!(query("api_key=a%2Bb"), header("a+b"));
-    assert_eq!(query("api_key=a+b"), header("a b"));
-    assert_eq!(query("api_key=a%2561"), header("a%61"));
-    assert_eq!(query("api_key=100%"), header("100%"));
-    assert_eq!(query("api_key=a=b"), header("a=b"));
-    assert_ne!(query("api_key=%FF"), query("api_key=%FE"), "bytes that are no UTF-8 are told apart");
-}
-
-#[test]
-fn key_07_of_a_key_sent_twice_the_first_counts() {
-    assert_eq!(header("A, B"), header("A"));
-    assert_eq!(header("A,B,C"), header("A"));
-    assert_eq!(bearer("Bearer A, Bearer B"), header("A"));
-}
-
-#[test]
-fn key_03_no_key_hides_behind_a_blank_one() {
-    // Many origins take the last of several, or the first that says something.
-    assert_eq!(header(", abc"), header("abc"));
-    assert_eq!(header(" ,, abc"), header("abc"));
-    assert_eq!(header(" , "), None);
-    assert_eq!(bearer(", Bearer abc"), header("abc"));
-    assert_eq!(cookie("Session=; Session=\"\"; Session=abc"), header("abc"));
-    assert_eq!(query("api_key&api_key=&api_key=+&api_key=abc"), header("abc"));
+fn key_04_bytes_that_are_no_utf8_are_told_apart() {
+    assert_ne!(query("api_key=%FF"), query("api_key=%FE"));
 }
 
 #[test]

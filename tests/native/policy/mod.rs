@@ -3,7 +3,6 @@ mod access;
 mod bindings;
 mod check;
 mod faults;
-mod paths;
 mod precedence;
 mod properties;
 mod route_faults;
