@@ -16,6 +16,8 @@ export class Origin {
   plain = {};
   /** Called with each record as it comes, where somebody watches; nothing is kept then. */
   watch = null;
+  /** Answers in its place, unrecorded: what an `http.Server` would be given. */
+  handler;
   #held = [];
   #server;
 
@@ -77,6 +79,7 @@ export class Origin {
   }
 
   serve = async (request, response) => {
+    if (this.handler) return this.handler(request, response);
     const query = new URLSearchParams(/\?(.*)$/.exec(request.url)?.[1]);
     const as = query.get("as") ?? "plain";
     if (as === "echo") {
