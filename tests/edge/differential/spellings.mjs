@@ -11,6 +11,7 @@ const PLAIN = [
   ["DELETE", "/v1/items/7"],
   ["GET", "/files/a/b"],
   ["GET", "/files/private/x"],
+  ["GET", "/files/private%2Fx"],
   ["GET", "/~me/wow!/a@b,c"],
   ["GET", "/m;v=1/x"],
   ["GET", "/caf%C3%A9"],
