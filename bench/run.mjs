@@ -10,7 +10,7 @@ import * as processes from "./processes.mjs";
 import { report } from "./report.mjs";
 import { ROOT, start } from "./runtime.mjs";
 import * as scenarios from "./scenarios.mjs";
-import { admitted, cost, throughput } from "./throughput.mjs";
+import { admitted, cost, page, throughput } from "./throughput.mjs";
 import { limited, VARIANTS } from "./variants.mjs";
 
 const quick = process.env.QUICK === "1";
@@ -50,7 +50,7 @@ try {
   const options = { origin, isolates: LIMIT.isolates };
   results.admitted = await using(await start(limiters, options), (runtime) => admitted(runtime, load, limiters, LIMIT));
   console.log("Scenarios");
-  results.scenarios = [];
+  results.scenarios = [page(results)];
   for (const name of ["hot", "slow", "visitors", "crowd"]) {
     const lines = await scenarios[name]({ origin, load, ...plan });
     lines.forEach(({ what, figure, bar, holds }) => say(`${holds ? "holds " : "MISSED"} ${what}: ${figure} (bar: ${bar})`));

@@ -1,5 +1,6 @@
 // How fast the variants are, side by side: short slots in turn, round after round, so that whatever else the machine does
 // falls on all of them alike.
+import { median } from "./report.mjs";
 import { request } from "./variants.mjs";
 
 export const CONNECTIONS = [1, 16, 64];
@@ -19,9 +20,9 @@ export async function throughput(runtime, load, variants, { rounds, ms, say }) {
   return results;
 }
 
-async function slot(runtime, load, { id, role }, { connections, ms }) {
+async function slot(runtime, load, { id, role, accept }, { connections, ms }) {
   const before = runtime.cpu();
-  const done = await load({ urls: [await runtime.url(id)], head: request(), connections, ms });
+  const done = await load({ urls: [await runtime.url(id)], head: request({ accept }), connections, ms });
   const after = runtime.cpu();
   const wanted = role === "refuse" || role === "refusing" ? 429 : 200;
   const others = done.requests - (done.statuses[wanted] ?? 0);
@@ -35,11 +36,19 @@ async function slot(runtime, load, { id, role }, { connections, ms }) {
   };
 }
 
+/** How much longer a refused caller waits for the page than for the problem details: the median over the rounds. */
+export function page({ throughput }) {
+  const [one] = CONNECTIONS;
+  const ratios = throughput["penstock-page"][one].map(({ p50 }, round) => p50 / throughput["penstock-429"][one][round].p50);
+  const share = median(ratios);
+  return { what: "A refusal as a page beside one as problem details: p50 at 1 connection", figure: share.toFixed(2), bar: "≤ 1.2", holds: share <= 1.2 };
+}
+
 /** What each variant makes the platform do, per 1,000 requests of one caller over 16 connections. */
 export async function cost(runtime, load, variants, { ms }) {
   const results = {};
-  for (const { id } of variants) {
-    const order = { urls: [await runtime.url(id)], head: request(), connections: 16 };
+  for (const { id, accept } of variants) {
+    const order = { urls: [await runtime.url(id)], head: request({ accept }), connections: 16 };
     await load({ ...order, requests: 16 });
     const before = await runtime.counts(id);
     const { requests } = await load({ ...order, ms });

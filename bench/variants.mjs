@@ -30,6 +30,7 @@ const peer = (file, rest = {}) => ({ entry: `bench/workers/${file}.mjs`, ...rest
 /**
  * `role` is what a variant does for its caller: `pass` bounds those that `allow`, `refuse` bounds those that are `refusing`.
  * `limits` says what it enforces, `bucket` that it is a token bucket and no fixed window. `origin: false` leaves `ORIGIN` out.
+ * `accept` is what its callers prefer.
  */
 export const VARIANTS = [
   { id: "rust", name: "Bare pass-through, Rust", role: "pass", limits: "none", worker: rust() },
@@ -81,6 +82,14 @@ export const VARIANTS = [
     limits: "address",
     worker: penstock({ LIMIT_BASE: { per_ip: "1/h" } }),
   },
+  {
+    id: "penstock-page",
+    name: "**Penstock, refusing**, with the page for people",
+    role: "refusing",
+    limits: "address",
+    accept: "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8",
+    worker: penstock({ LIMIT_BASE: { per_ip: "1/h" } }),
+  },
 ];
 
 /** The limiters, each with the same limit for one address, to see how many each admits: `LIMIT` in `PERIOD` seconds. */
@@ -91,15 +100,15 @@ export function limited({ LIMIT, PERIOD }) {
   });
 }
 
-/** The bytes of one request from `address`. */
-export function request({ address = ADDRESS, path = "/v1/items?page=2" } = {}) {
+/** The bytes of one request. */
+export function request({ accept = "application/json" } = {}) {
   return [
-    `GET ${path} HTTP/1.1`,
+    "GET /v1/items?page=2 HTTP/1.1",
     "Host: api.example.com",
-    `CF-Connecting-IP: ${address}`,
+    `CF-Connecting-IP: ${ADDRESS}`,
     `X-API-Key: ${KEY}`,
     "User-Agent: benchmark",
-    "Accept: application/json",
+    `Accept: ${accept}`,
     "Accept-Encoding: gzip, br",
     "\r\n",
   ].join("\r\n");
