@@ -1,4 +1,4 @@
-//! When those whom a shared limit has refused should come back: not all at once.
+//! When those who were refused together should come back: not all at once.
 //!
 //! Whoever is told to wait as long as the limit really takes comes back together with everyone else who was told so, and all
 //! but the first few are refused again. So each is given a place of its own in the limit's own schedule, one after the other,
@@ -6,8 +6,11 @@
 //!
 //! A caller who comes back early keeps its place, so asking again and again neither helps it nor makes others wait longer. An
 //! isolate knows of those whom it has refused itself, and of no others.
+//!
+//! Where a limit cannot be checked nobody knows a true wait, and everyone who meets it is refused. They are spread over a few seconds,
+//! each caller always at the same one, so that what has just come back does not meet them all.
 
-use super::verdict::Refusal;
+use super::verdict::{Reason, Refusal};
 use crate::identity::digest::Subject;
 use crate::limit::rate::Allowance;
 use crate::limit::steady::Steady;
@@ -18,6 +21,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// Callers whose place is kept in mind, per limit. Those after them get a place among these, by their digest.
 const CAPACITY: usize = 10_000;
+
+/// Seconds over which those come back for whom a limit could not be checked.
+const UNAVAILABLE: Span = Span::from_secs(5);
 
 const SECOND: Span = Span::from_secs(1);
 
@@ -49,8 +55,13 @@ struct Pace {
 }
 
 impl Returns {
-    /// Makes the wait of a refusal by a shared rate longer, where others come back before the caller `who`.
+    /// Makes the wait of a refusal longer where others come back before the caller `who`: by a shared rate, or by a limit that
+    /// could not be checked.
     pub fn spread(&mut self, refusal: &mut Refusal<'_>, who: Subject, wall: Time) {
+        if refusal.reason == Reason::LimiterUnavailable {
+            refusal.wait = refusal.wait.plus(somewhere(who, UNAVAILABLE));
+            return;
+        }
         let now = self.clock.read(wall);
         let limit = refusal.met.limit;
         let (Scope::Global, Allowance::Rate(rate)) = (limit.scope, &limit.allowance) else { return };
@@ -124,7 +135,7 @@ fn whole_seconds(span: Span) -> Span {
     Span::from_secs(span.as_secs_up().max(1))
 }
 
-/// A whole number of seconds from zero to `most`, always the same for one caller.
+/// A whole number of seconds, less than `most`, always the same for one caller.
 fn somewhere(who: Subject, most: Span) -> Span {
     let [a, b, c, d, ..] = who.to_bytes();
     let share = u64::from(u32::from_be_bytes([a, b, c, d]));

@@ -79,7 +79,7 @@ impl Answer {
         match asker.reader {
             Reader::Person => {
                 headers.push(("Content-Language", asker.language.tag().to_owned()));
-                headers.push(("Content-Security-Policy", page::policy()));
+                headers.push(("Content-Security-Policy", page::POLICY.to_owned()));
                 headers.push(("X-Content-Type-Options", "nosniff".to_owned()));
                 headers.push(("Referrer-Policy", "no-referrer".to_owned()));
             }

@@ -16,10 +16,11 @@ const TEMPLATE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = include_str!("page/page.js");
 
-/// SHA-256 of [`STYLE`] and [`SCRIPT`] in base64, for the policy: `openssl dgst -sha256 -binary FILE | base64`. Tests say so where
-/// one is out of date.
-const STYLE_HASH: &str = "vz82xdvMk6pmCyjfb6SoggpKZc0nwMdfWrJ2CZLRx+0=";
-const SCRIPT_HASH: &str = "lOe5oSxhFH//lOQ6bL4EoL34Gsyd35MdJEl6SGzvjlY=";
+/// The page's Content-Security-Policy: its own style and script by their SHA-256 in base64 (`openssl dgst -sha256 -binary FILE |
+/// base64`; tests say so where one is out of date), and nothing else. The icon is there, and empty, so that no browser asks for
+/// another one.
+pub const POLICY: &str = "default-src 'none'; style-src 'sha256-vz82xdvMk6pmCyjfb6SoggpKZc0nwMdfWrJ2CZLRx+0='; \
+    script-src 'sha256-lOe5oSxhFH//lOQ6bL4EoL34Gsyd35MdJEl6SGzvjlY='; img-src data:; base-uri 'none'; form-action 'none'";
 
 /// Text that is HTML already.
 struct Html(String);
@@ -58,15 +59,6 @@ pub fn page(problem: &Problem<'_>, asker: &Asker) -> String {
             ("footer", footer(problem)),
             ("script", script(problem)),
         ],
-    )
-}
-
-/// The page's Content-Security-Policy: its own style and script by their hashes, and nothing else.
-pub fn policy() -> String {
-    // The icon is there, and empty, so that no browser asks for another one.
-    format!(
-        "default-src 'none'; style-src 'sha256-{STYLE_HASH}'; script-src 'sha256-{SCRIPT_HASH}'; img-src data:; \
-         base-uri 'none'; form-action 'none'"
     )
 }
 

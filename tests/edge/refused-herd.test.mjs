@@ -43,3 +43,16 @@ test("what a caller has used up itself is told as it is", async (t) => {
   const waits = new Set(answers.filter(({ status }) => status === 429).map((answer) => answer.headers["retry-after"]));
   assert.deepEqual([...waits], ["12"]);
 });
+
+test("ops_04_a_hundred_for_whom_the_limit_cannot_be_checked_do_not_come_back_in_one_second", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_BASE: { per_ip: "5/min", on_error: "closed" } } });
+  await edge.fail({ actor: { kind: "throw", flags: { overloaded: true } } });
+  const ask = () => parallel(100, (index) => edge.get("/", { ip: `203.0.113.${index}` }));
+  const waits = (await ask()).map((answer) => refusal(answer, { reason: "limiter_unavailable" }).retry_after);
+  for (let second = 1; second <= 5; second++) {
+    const together = waits.filter((wait) => wait === second).length;
+    assert.ok(together >= 5 && together <= 40, `${together} at ${second}`);
+  }
+  assert.ok(waits.every((wait) => wait <= 5));
+  assert.deepEqual((await ask()).map(({ headers }) => Number(headers["retry-after"])), waits, "a caller keeps its second");
+});

@@ -25,12 +25,15 @@ impl Crowd {
 
     /// Whole seconds that the caller number `who` is told to wait, where `truly` is true.
     fn wait(&mut self, who: u32, at: Time, truly: Span) -> u64 {
+        self.wait_for(Reason::OverCapacity, who, at, truly)
+    }
+
+    fn wait_for(&mut self, reason: Reason, who: u32, at: Time, truly: Span) -> u64 {
         let subject = subject(who);
         let plan = Plan::new(&self.policy, None, subject, |_| Some(subject));
         let met = plan
             .limits()
             .find(|met| met.limit.name != "base/ip" || self.policy.base.as_ref().unwrap().limits.len() == 1);
-        let reason = Reason::OverCapacity;
         let mut refusal = Refusal { met: met.unwrap(), reason, wait: truly, until: None, left: 0, subject: None };
         self.returns.spread(&mut refusal, subject, at);
         refusal.wait.as_secs_up().max(1)
@@ -111,6 +114,27 @@ fn only_a_shared_rate_is_spread() {
         let waits: Vec<u64> = (0..20).map(|who| crowd.wait(who, EVENING, Span::from_secs(5))).collect();
         assert_eq!(waits, [5; 20], "{field} = {rate}");
     }
+}
+
+#[test]
+fn ops_04_those_for_whom_a_limit_cannot_be_checked_come_back_over_five_seconds() {
+    for field in ["global", "per_key", "per_ip"] {
+        let mut crowd = Crowd::at(field, "10/s");
+        let mut told = |who, at| crowd.wait_for(Reason::LimiterUnavailable, who, at, Span::from_secs(1));
+        let waits: Vec<u64> = (0..1000).map(|who| told(who, EVENING)).collect();
+        for second in 1..=5 {
+            let count = waits.iter().filter(|secs| **secs == second).count();
+            assert!((150..=250).contains(&count), "{count} of a thousand at {second}");
+        }
+        assert!(waits.iter().all(|secs| (1..=5).contains(secs)));
+        let again: Vec<u64> = (0..1000).map(|who| told(who, EVENING.plus(Span::from_millis(700)))).collect();
+        assert_eq!(again, waits, "whoever asks again does not draw anew");
+    }
+    let mut crowd = Crowd::at("global", "10/s");
+    assert!((0..1000).all(|who| {
+        let wait = crowd.wait_for(Reason::LimiterUnavailable, who, EVENING, Span::from_millis(2_300));
+        (3..=7).contains(&wait)
+    }));
 }
 
 #[test]
