@@ -26,11 +26,11 @@ export function dressed(response, lines) {
   return copy;
 }
 
-/** Sends the request on to `url`, marked. A Request serves as the init of another, and brings all it has: method, headers, body stream,
+/** Sends the request on to `url`, with one more header line. A Request serves as the init of another, and brings all it has: method, headers, body stream,
  *  redirect mode, signal. */
-export function send(request, url, lines) {
+export function send(request, url, name, value) {
   const outgoing = new Request(url, request);
-  set(outgoing.headers, lines);
+  outgoing.headers.append(name, value);
   return fetch(outgoing);
 }
 

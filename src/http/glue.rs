@@ -18,7 +18,7 @@ extern "C" {
     #[wasm_bindgen(catch)]
     fn dressed(response: &Response, lines: &str) -> Result<Response, JsValue>;
     #[wasm_bindgen(catch)]
-    fn send(request: &Request, url: &str, lines: &str) -> Result<Promise, JsValue>;
+    fn send(request: &Request, url: &str, name: &str, value: &str) -> Result<Promise, JsValue>;
 }
 
 /// Names of headers, in both languages.
@@ -69,12 +69,12 @@ pub fn with(response: &Response, headers: &[Header]) -> Result<Response, JsValue
     dressed(response, &lines(headers))
 }
 
-/// Sends `request` to `url`, with `headers` besides its own.
+/// Sends `request` to `url`, with one header line more.
 ///
 /// # Errors
 /// The runtime's, where it cannot even be tried.
-pub fn fetch(request: &Request, url: &str, headers: &[Header]) -> Result<Promise, JsValue> {
-    send(request, url, &lines(headers))
+pub fn fetch(request: &Request, url: &str, (name, value): (&str, &str)) -> Result<Promise, JsValue> {
+    send(request, url, name, value)
 }
 
 fn lines(headers: &[Header]) -> String {

@@ -8,14 +8,15 @@ use web_sys::{Response, Url};
 use worker::wasm_bindgen::{JsCast, JsValue};
 use worker::wasm_bindgen_futures::JsFuture;
 
-/// Marks what this deployment has forwarded, so that it knows its own requests should they come back.
+/// Marks what this deployment has forwarded, so that it knows its own requests should they come back. One mark for each that a
+/// request has passed, since it may come back by way of another.
 pub const HOP: &str = "penstock-hop";
 
 /// Sends the request to `origin` (`https://host/prefix`), or on to its own URL where there is none.
 ///
 /// # Errors
 /// What the runtime throws when the origin cannot be reached.
-pub async fn forward(arrived: &Arrived<'_>, origin: Option<&str>, hop: String) -> Result<Response, JsValue> {
+pub async fn forward(arrived: &Arrived<'_>, origin: Option<&str>, hop: &str) -> Result<Response, JsValue> {
     let Arrived { request, target, .. } = arrived;
     let url = match origin {
         Some(origin) if target.may_climb() => {
@@ -26,7 +27,7 @@ pub async fn forward(arrived: &Arrived<'_>, origin: Option<&str>, hop: String) -
         Some(origin) => Cow::from(format!("{origin}{}", target.path_and_query)),
         None => Cow::from(arrived.url),
     };
-    JsFuture::from(glue::fetch(request, &url, &[(HOP, hop)])?).await?.dyn_into()
+    JsFuture::from(glue::fetch(request, &url, (HOP, hop))?).await?.dyn_into()
 }
 
 /// The same answer with `headers` besides its own. A switch of protocols (101) is left alone, and so is a status past 599 (some

@@ -60,7 +60,7 @@ async fn decide_and_forward(
     let settings = &policy.settings;
     let target = &arrived.target;
     let hop = loaded.hop(target.authority);
-    if arrived.header(proxy::HOP).is_some_and(|sent| sent == hop) {
+    if arrived.header(proxy::HOP).is_some_and(|sent| sent.split(',').any(|mark| mark.trim_ascii() == hop)) {
         return respond(arrived, &Problem::failure(Failure::Loop), settings, None);
     }
 
@@ -108,7 +108,7 @@ async fn decide_and_forward(
         let problem = Problem::refusal(refusal, &plan, words, settings.headers, decided);
         return respond(arrived, &problem, settings, trace);
     }
-    let response = match proxy::forward(arrived, settings.origin.as_deref(), hop).await {
+    let response = match proxy::forward(arrived, settings.origin.as_deref(), &hop).await {
         Ok(response) => response,
         Err(thrown) => {
             isolate.warn("origin", &format!("{thrown:?}"), clock::now());
