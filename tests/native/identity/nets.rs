@@ -45,7 +45,13 @@ fn an_address_lies_in_its_networks_and_in_no_other() {
 
 #[test]
 fn ip_05_ipv4_in_ipv6_clothes_is_found_under_either_name() {
-    for ip in ["203.0.113.7", "::ffff:203.0.113.7", "64:ff9b::cb00:7107", "2002:cb00:7107::1"] {
+    for ip in [
+        "203.0.113.7",
+        "::ffff:203.0.113.7",
+        "64:ff9b::cb00:7107",
+        "2002:cb00:7107::1",
+        "2001:0:c000:201:8000:63bf:34ff:8ef8",
+    ] {
         for net in ["203.0.113.0/24", "::ffff:203.0.113.0/120", "64:ff9b::cb00:7100/120", "2002:cb00:7100::/40"] {
             assert!(is_in(ip, net), "{ip} in {net}");
             assert!(!is_in("203.0.114.7", net) && !is_in("::ffff:203.0.114.7", net), "{net}");

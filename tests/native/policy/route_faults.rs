@@ -103,6 +103,9 @@ fn a_pattern_prints_in_its_canonical_form_and_reads_back_as_itself() {
         ("/v1/items:batch", "/v1/items:batch"),
         ("PROPFIND /x", "PROPFIND /x"),
         ("/%2A", "/%2A"),
+        ("/a%2a%3Ab", "/a%2A:b"),
+        ("/%3aid", "/%3Aid"),
+        ("/%40me", "/@me"),
     ] {
         let pattern = Pattern::parse(text).unwrap();
         assert_eq!(pattern.to_string(), printed);

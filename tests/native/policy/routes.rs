@@ -64,6 +64,13 @@ fn a_name_stands_for_one_segment() {
 }
 
 #[test]
+fn what_means_something_in_a_pattern_can_be_meant_as_it_is() {
+    check("/%3Aid", &["GET h/:id", "GET h/%3aid"], &["GET h/7"]);
+    check("/api/%2A", &["GET h/api/*", "GET h/api/%2a"], &["GET h/api", "GET h/api/x"]);
+    check("/v1/items:batch", &["GET h/v1/items:batch", "GET h/v1/items%3Abatch"], &["GET h/v1/items"]);
+}
+
+#[test]
 fn path_10_every_tail_and_every_query_is_the_same_route() {
     let policy = one("/rc/*");
     for number in 0..50 {
