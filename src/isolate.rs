@@ -1,5 +1,6 @@
 //! What one isolate keeps between requests: plain data only, since requests must not share anything that does I/O.
 
+use crate::gate::circuit::Circuits;
 use crate::gate::local::Local;
 use crate::gate::returns::Returns;
 use crate::gate::wallet::Wallet;
@@ -14,7 +15,7 @@ use serde_json::Value;
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use worker::js_sys::{Array, JSON, Object, Reflect};
+use worker::js_sys::{Array, JSON, Math, Object, Reflect};
 use worker::wasm_bindgen::{JsCast, JsValue};
 use worker::{Env, console_warn};
 
@@ -31,6 +32,8 @@ pub struct Isolate {
     pub wallet: RefCell<Wallet>,
     /// What the isolate counts when it is on its own.
     pub local: RefCell<Local>,
+    /// Which actors are left alone.
+    pub circuits: RefCell<Circuits>,
     /// When those whom shared limits refused were told to come back.
     pub returns: RefCell<Returns>,
     /// The refusals of the last second.
@@ -89,6 +92,7 @@ impl Isolate {
             loaded: policy.ok().map(Loaded::new),
             wallet: RefCell::default(),
             local: RefCell::default(),
+            circuits: RefCell::new(Circuits::new(Math::random().to_bits())),
             returns: RefCell::default(),
             flood: RefCell::default(),
             warned: RefCell::default(),

@@ -3,6 +3,7 @@
 
 pub mod flood;
 
+use crate::gate::plan::Met;
 use crate::gate::verdict::{Refusal, Unchecked};
 use crate::identity::Subject;
 use crate::limit::time::{Span, Time};
@@ -16,7 +17,7 @@ use worker::{console_error, console_log, console_warn};
 const WARN_EVERY: Span = Span::from_secs(10);
 
 /// Whatever the platform or a caller puts into a line is cut to so many characters.
-const LONGEST: usize = 200;
+const LONGEST: usize = 300;
 
 #[derive(Serialize)]
 struct RefusalLine<'a> {
@@ -135,7 +136,11 @@ pub fn counted_line(of: &Of, count: u64, policy: &Policy) -> String {
 }
 
 fn warning_line(place: &str, problem: &str) -> String {
-    serde_json::to_string(&WarningLine { event: "warning", place, problem: cut(problem) }).unwrap_or_default()
+    line("warning", place, problem)
+}
+
+fn line(event: &'static str, place: &str, problem: &str) -> String {
+    serde_json::to_string(&WarningLine { event, place, problem: cut(problem) }).unwrap_or_default()
 }
 
 /// `text` without the URLs in it: a query may hold a key.
@@ -182,11 +187,7 @@ pub struct Warned {
 impl Warned {
     /// The warning that something is not as it should be at `place`, unless there was one a moment ago.
     pub fn warning(&mut self, place: &str, problem: &str, now: Time) -> Option<String> {
-        if self.last.get(place).is_some_and(|last| now < last.plus(WARN_EVERY) && now >= *last) {
-            return None;
-        }
-        self.last.insert(place.to_owned(), now);
-        Some(warning_line(place, &without_urls(problem)))
+        self.is_due(place.to_owned(), now).then(|| warning_line(place, &without_urls(problem)))
     }
 
     /// The warning about a limit that could not be checked, unless there was one a moment ago.
@@ -196,6 +197,21 @@ impl Warned {
             Some(trouble) => trouble.to_string(),
             None => "D1 does not answer".to_string(),
         };
-        self.warning(name, &format!("cannot be checked ({cause}); on_error = \"{on_error}\""), now)
+        let guarantee = on_error.guarantee();
+        self.warning(name, &format!("cannot be checked ({cause}); on_error = \"{on_error}\": {guarantee}"), now)
+    }
+
+    /// The line that a limit is checked again, unless there was one a moment ago.
+    pub fn restored(&mut self, met: &Met<'_>, now: Time) -> Option<String> {
+        let name = &met.limit.name;
+        self.is_due(format!("{name} again"), now).then(|| line("restored", name, "is checked again"))
+    }
+
+    fn is_due(&mut self, what: String, now: Time) -> bool {
+        let told = self.last.get(&what).is_some_and(|last| now < last.plus(WARN_EVERY) && now >= *last);
+        if !told {
+            self.last.insert(what, now);
+        }
+        !told
     }
 }

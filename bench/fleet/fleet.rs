@@ -3,6 +3,7 @@
 use super::meter::{self, Random, Seen};
 use super::port::{NoLedger, OneRow, Port, Said, Slot, Want, Wants, set_wall, wall};
 use penstock::actor::counter::{Counter, answer};
+use penstock::gate::circuit::Circuits;
 use penstock::gate::decide::Gate;
 use penstock::gate::local::Local;
 use penstock::gate::plan::{Patience, Plan};
@@ -88,7 +89,8 @@ struct Call {
     slot: Slot<Said>,
     task: usize,
     life: u32,
-    sent: u64,
+    /// When nobody waits for the answer any more.
+    due: u64,
 }
 
 struct At(u64, u64, Event);
@@ -113,8 +115,22 @@ impl Ord for At {
     }
 }
 
+/// What an isolate keeps.
+struct State {
+    wallet: RefCell<Wallet>,
+    local: RefCell<Local>,
+    circuits: RefCell<Circuits>,
+}
+
+impl State {
+    fn new(seed: u64) -> Rc<State> {
+        let circuits = RefCell::new(Circuits::new(seed));
+        Rc::new(State { wallet: RefCell::default(), local: RefCell::default(), circuits })
+    }
+}
+
 struct Isolate {
-    state: Rc<(RefCell<Wallet>, RefCell<Local>)>,
+    state: Rc<State>,
     /// How far its clock is ahead, in nanoseconds: clocks need not agree.
     ahead: u64,
     rate: f64,
@@ -165,7 +181,7 @@ impl Fleet {
         let mut random = Random(7);
         let weights: u64 = setup.skew.iter().cycle().take(setup.isolates).map(|weight| u64::from(*weight)).sum();
         let isolates = setup.skew.iter().cycle().take(setup.isolates).map(|weight| Isolate {
-            state: Rc::default(),
+            state: State::new((random.unit() * 1e18) as u64),
             ahead: (random.unit() * 1e9) as u64,
             rate: setup.load * setup.rate as f64 * f64::from(*weight) / weights as f64,
             tasks: Vec::new(),
@@ -261,7 +277,7 @@ impl Fleet {
                 }
                 self.idle = self.idle.max(self.now) + self.setup.work.as_nanos();
                 // Whoever asked hears nothing by then, and goes on; the actor works on it all the same.
-                let late = call.sent + DEADLINE.as_nanos();
+                let late = call.due;
                 if self.idle + self.setup.trip.as_nanos() / 2 > late {
                     let (task, life, slot) = (call.task, call.life, call.slot.clone());
                     self.push(late, Event::Hear { task, life, slot, said: (Err(Trouble::Late), late) });
@@ -278,7 +294,7 @@ impl Fleet {
                 self.wake(task, life);
             }
             Event::IsolateCrash(isolate) => {
-                self.isolates[isolate].state = Rc::default();
+                self.isolates[isolate].state = State::new((self.random.unit() * 1e18) as u64);
                 for task in std::mem::take(&mut self.isolates[isolate].tasks) {
                     if self.tasks[task].isolate == isolate && self.tasks[task].future.take().is_some() {
                         self.end(task);
@@ -303,9 +319,9 @@ impl Fleet {
         let (plan, notes) = (self.plan, Rc::clone(&self.notes));
         let port = Port { wants: Rc::clone(&self.wants), taken: None.into() };
         let future = Box::pin(async move {
-            let (wallet, local) = &*state;
+            let State { wallet, local, circuits } = &*state;
             let patience = Patience { durable_after: Span::from_secs(10), deadline: DEADLINE };
-            let gate = Gate { actors: &port, wallet, local, patience, wall };
+            let gate = Gate { actors: &port, wallet, local, circuits, patience, wall };
             let decision = gate.decide(plan).await;
             {
                 let mut notes = notes.borrow_mut();
@@ -319,7 +335,7 @@ impl Fleet {
                 notes.times.push(at);
                 notes.seen.passed += u64::from(measured);
             }
-            let runner = Runner { actors: &port, wallet, patience, wall };
+            let runner = Runner { actors: &port, wallet, circuits, patience, wall };
             for errand in gate.refills(plan) {
                 runner.refill(errand).await;
             }
@@ -359,8 +375,8 @@ impl Fleet {
         let wants = std::mem::take(&mut *self.wants.borrow_mut());
         for want in wants {
             match want {
-                Want::Ask(ask, slot) => {
-                    let call = Call { ask, slot, task, life, sent: self.now };
+                Want::Ask(ask, slot, patience) => {
+                    let call = Call { ask, slot, task, life, due: self.now + patience.as_nanos() };
                     self.push(self.now + self.setup.trip.as_nanos() / 2, Event::Ask(call));
                 }
                 Want::Pause(span, slot) => self.push(self.now + span.as_nanos(), Event::Wake { task, life, slot }),
@@ -379,7 +395,7 @@ impl Fleet {
 
     /// The actor answers; whoever asked may not be there any more by the time that it hears of it.
     fn work(&mut self, call: Call) {
-        let Call { ask, slot, task, life, sent } = call;
+        let Call { ask, slot, task, life, due } = call;
         set_wall(self.clock(0));
         let reply = {
             let work = pin!(answer(&self.counter, &ask, &self.disk, &NoLedger, wall));
@@ -394,7 +410,7 @@ impl Fleet {
             self.notes.borrow_mut().seen.rows += u64::from(reply.rows);
         }
         let heard = self.now + self.setup.trip.as_nanos() / 2;
-        if heard <= sent + DEADLINE.as_nanos() {
+        if heard <= due {
             let said = (reply.map_err(Trouble::Failed), self.now);
             self.push(heard, Event::Hear { task, life, slot, said });
         }

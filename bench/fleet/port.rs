@@ -56,7 +56,7 @@ pub type Said = (Result<Reply, Trouble>, u64);
 
 /// What a task wants of the world.
 pub enum Want {
-    Ask(Box<Ask>, Slot<Said>),
+    Ask(Box<Ask>, Slot<Said>, Span),
     Pause(Span, Slot<()>),
 }
 
@@ -71,9 +71,9 @@ pub struct Port {
 }
 
 impl Actors for Port {
-    async fn ask(&self, _: &Seat<'_>, ask: &Ask) -> Result<Reply, Trouble> {
+    async fn ask(&self, _: &Seat<'_>, ask: &Ask, patience: Span) -> Result<Reply, Trouble> {
         let slot = Slot::empty();
-        self.wants.borrow_mut().push(Want::Ask(Box::new(ask.clone()), slot.clone()));
+        self.wants.borrow_mut().push(Want::Ask(Box::new(ask.clone()), slot.clone(), patience));
         let (said, at) = slot.await;
         self.taken.set(said.is_ok().then_some(at));
         said

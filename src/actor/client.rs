@@ -2,7 +2,6 @@
 
 use super::name::{Region, object_name};
 use super::wire;
-use crate::clock;
 use crate::gate::ports::{Actors, Ask, Reply, Seat, Trouble};
 use crate::limit::time::Span;
 use crate::time_out::{pause, within};
@@ -23,22 +22,19 @@ pub struct Client {
     pub env: Env,
     /// The request, which knows where it arrived.
     pub request: web_sys::Request,
-    /// How long an answer may take, a second try included.
-    pub deadline: Span,
 }
 
 impl Actors for Client {
-    async fn ask(&self, seat: &Seat<'_>, ask: &Ask) -> Result<Reply, Trouble> {
-        let begun = clock::now();
-        match self.once(seat, ask, self.deadline).await {
-            // The way broke. The question may have been answered all the same, so a second one can cost the caller a
-            // token, never give one away. An overloaded actor is never asked twice: that is how outages grow.
-            Err(Trouble::Disconnected) => {
-                let rest = self.deadline.over(clock::now().since(begun));
-                self.once(seat, &ask.repeated(), rest).await
+    async fn ask(&self, seat: &Seat<'_>, ask: &Ask, patience: Span) -> Result<Reply, Trouble> {
+        let tries = async {
+            match self.once(seat, ask).await {
+                // The way broke. The question may have been answered all the same, so a second one can cost the caller a
+                // token, never give one away. An overloaded actor is never asked twice: that is how outages grow.
+                Err(Trouble::Disconnected) => self.once(seat, &ask.repeated()).await,
+                answer => answer,
             }
-            answer => answer,
-        }
+        };
+        within(patience, tries).await.unwrap_or(Err(Trouble::Late))
     }
 
     async fn pause(&self, span: Span) {
@@ -47,31 +43,31 @@ impl Actors for Client {
 }
 
 impl Client {
-    async fn once(&self, seat: &Seat<'_>, ask: &Ask, patience: Span) -> Result<Reply, Trouble> {
+    async fn once(&self, seat: &Seat<'_>, ask: &Ask) -> Result<Reply, Trouble> {
         let region = match seat {
             Seat::Ip(_) => Region::of_colo(&colo(&self.request).unwrap_or_default()),
             Seat::Key(_) | Seat::Shared(_) => Region::default(),
         };
         let name = object_name(seat, region);
-        let call = async {
-            let namespace = self.env.durable_object("BUCKETS")?;
-            // A stub is broken after an exception, so each try takes a new one.
-            let stub = match region.hint() {
-                Some(hint) => namespace.get_by_name_with_location_hint(&name, hint),
-                None => namespace.get_by_name(&name),
-            };
-            let init = RequestInit::new();
-            init.headers.set(ASK, &wire::write_ask(ask))?;
-            let request = Request::new_with_init("https://actor/", &init)?;
-            let response = stub?.fetch_with_request(request).await?;
-            Ok((response.status_code(), response.headers().get(REPLY)?))
-        };
-        match within(patience, call).await {
-            None => Err(Trouble::Late),
-            Some(Err(error)) => Err(trouble(error)),
-            Some(Ok((200, Some(text)))) => wire::read_reply(&text, ask.demands.len()).map_err(Trouble::Nonsense),
-            Some(Ok((status, said))) => Err(Trouble::Nonsense(said.unwrap_or_else(|| format!("status {status}")))),
+        match self.call(&name, region, ask).await {
+            Err(error) => Err(trouble(error)),
+            Ok((200, Some(text))) => wire::read_reply(&text, ask.demands.len()).map_err(Trouble::Nonsense),
+            Ok((status, said)) => Err(Trouble::Nonsense(said.unwrap_or_else(|| format!("status {status}")))),
         }
+    }
+
+    async fn call(&self, name: &str, region: Region, ask: &Ask) -> worker::Result<(u16, Option<String>)> {
+        let namespace = self.env.durable_object("BUCKETS")?;
+        // A stub is broken after an exception, so each try takes a new one.
+        let stub = match region.hint() {
+            Some(hint) => namespace.get_by_name_with_location_hint(name, hint),
+            None => namespace.get_by_name(name),
+        };
+        let init = RequestInit::new();
+        init.headers.set(ASK, &wire::write_ask(ask))?;
+        let request = Request::new_with_init("https://actor/", &init)?;
+        let response = stub?.fetch_with_request(request).await?;
+        Ok((response.status_code(), response.headers().get(REPLY)?))
     }
 }
 

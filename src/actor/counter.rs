@@ -5,6 +5,7 @@
 
 use super::purse::{Purse, Rest};
 use super::quota::{InHand, prepay};
+use crate::gate::circuit::Circuit;
 use crate::gate::ports::{Ask, Demand, Grant, Intent, Outcome, Reply, Terms, Weight};
 use crate::identity::digest::Subject;
 use crate::ledger::Ledger;
@@ -33,6 +34,8 @@ pub trait Disk {
 pub struct Counter {
     table: Table,
     pub(super) purse: Purse,
+    /// Whether D1 is left alone.
+    pub(super) ledger: Circuit,
     clock: Steady,
     horizon: Horizon,
 }
@@ -119,6 +122,7 @@ impl Counter {
         Counter {
             table: Table::new(capacity),
             purse: Purse::default(),
+            ledger: Circuit::default(),
             clock: Steady::default(),
             horizon: Horizon::default(),
         }
@@ -133,6 +137,11 @@ impl Counter {
     pub fn idle(&mut self, wall: Time) -> Vec<Rest> {
         let now = self.now(wall);
         self.purse.idle(now)
+    }
+
+    /// Whether D1 is left alone for a while.
+    pub fn leaves_ledger_alone(&self) -> bool {
+        self.ledger.is_open()
     }
 
     /// Whether it holds quota tokens that may have to be given back.

@@ -3,12 +3,8 @@
 //! Callers share objects. One object per caller would let a botnet, or one client with random keys, wake any number of
 //! objects, which the platform limits for the whole account; and a warm object answers sooner than a new one.
 
-use crate::gate::ports::Seat;
+use crate::gate::ports::{SHARDS, Seat};
 use cf_colo_hint::{Colo, LocationHint};
-use core::num::NonZeroU32;
-
-/// Objects per region for addresses, and in all for keys. One object serves about 1,000 requests a second.
-pub const SHARDS: NonZeroU32 = NonZeroU32::new(32).unwrap();
 
 /// The part of the world that a request arrived in; by default the unknown one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

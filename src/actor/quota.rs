@@ -2,8 +2,10 @@
 
 use super::counter::{Counter, Place, exhausted};
 use super::purse::Account;
+use crate::gate::circuit::Heard;
 use crate::gate::ports::{Ask, Grant, Outcome, Reply, Terms};
 use crate::ledger::{Added, Entry, Ledger};
+use crate::limit::table::BucketId;
 use crate::limit::time::{Span, Time};
 use std::cell::RefCell;
 
@@ -125,10 +127,25 @@ impl<L: Ledger> Teller<'_, L> {
             amounts.push(self.cost);
         }
         for amount in amounts.into_iter().filter(|amount| *amount > 0) {
-            let Account { day, limit, subject, count, .. } = self.account;
+            let Account { id, day, limit, subject, count } = self.account;
             let entry = Entry { day, limit, subject, cost: amount, count };
+            let patience = patience.over(wall().since(begun));
+            let pass = {
+                let mut counter = self.counter.borrow_mut();
+                let now = counter.now(wall());
+                // A D1 that hangs would cost each question its patience.
+                if patience == Span::ZERO { None } else { counter.ledger.admit(now, patience) }
+            };
+            let Some(pass) = pass else { return Served { outcome: Outcome::Unknown, more: 0 } };
             reply.d1 = reply.d1.saturating_add(1);
-            match self.ledger.add(entry, patience.over(wall().since(begun))).await {
+            let added = self.ledger.add(entry, patience).await;
+            {
+                let mut counter = self.counter.borrow_mut();
+                let now = counter.now(wall());
+                // Which bucket it was for is chance enough.
+                counter.ledger.hear(pass, heard(&added), now, chance(id));
+            }
+            match added {
                 Ok(Added::Counted { used }) => {
                     reply.rows = reply.rows.saturating_add(1);
                     let left = count.saturating_sub(used);
@@ -154,4 +171,18 @@ impl<L: Ledger> Teller<'_, L> {
         }
         Served { outcome: exhausted(self.account.day, wall()), more: 0 }
     }
+}
+
+/// D1 tells its errors apart by their text alone.
+fn heard(added: &Result<Added, String>) -> Heard {
+    match added {
+        Ok(_) => Heard::Answer,
+        Err(problem) if problem.contains("overloaded") => Heard::Overload,
+        Err(_) => Heard::Failure,
+    }
+}
+
+fn chance(id: BucketId) -> u8 {
+    let [first, ..] = id.to_be_bytes();
+    first
 }

@@ -130,16 +130,16 @@ impl Met<'_> {
 }
 
 impl Stop<'_> {
-    /// The question for this stop's actor.
-    pub fn ask(&self, intent: Intent, demands: Vec<Demand>, patience: &Patience) -> Ask {
+    /// The question for this stop's actor, whose answer is waited for as long as `patience`.
+    pub fn ask(&self, intent: Intent, demands: Vec<Demand>, durable_after: Span, patience: Span) -> Ask {
         Ask {
             intent,
             subject: self.subject,
             demands,
             // What everyone shares is always saved: a crash must not open it for everyone at once.
-            durable_after: if self.subject.is_some() { patience.durable_after } else { Span::ZERO },
-            // An actor whose D1 is away answers well before its own deadline, so that its other limits still hold.
-            patience: Span::from_nanos(patience.deadline.as_nanos() / 2),
+            durable_after: if self.subject.is_some() { durable_after } else { Span::ZERO },
+            // An actor whose D1 is away answers well before that, so that its other limits still hold.
+            patience: patience.half(),
         }
     }
 }

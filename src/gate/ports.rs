@@ -7,6 +7,7 @@ use crate::limit::gcra::Gcra;
 use crate::limit::table::BucketId;
 use crate::limit::time::Span;
 use core::fmt;
+use core::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -186,9 +187,26 @@ pub enum Trouble {
     Nonsense(String),
     /// Anything else.
     Failed(String),
+    /// It was not asked: it was in trouble a moment ago, or there was no time left.
+    NotAsked,
 }
 
+/// Objects per region for addresses, and in all for keys. One object serves about 1,000 requests a second.
+pub const SHARDS: NonZeroU32 = NonZeroU32::new(32).unwrap();
+
 impl Seat<'_> {
+    /// A number for the actor among those that one isolate asks: the same for all subjects of a shard.
+    pub fn actor(&self) -> u64 {
+        match self {
+            Seat::Ip(subject) => u64::from(subject.shard(SHARDS)),
+            Seat::Key(subject) => 1 << 32 | u64::from(subject.shard(SHARDS)),
+            // FNV-1a; two shared limits that met in one number would only be left alone together.
+            Seat::Shared(limit) => limit
+                .bytes()
+                .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)),
+        }
+    }
+
     /// The same seat, for longer than the policy that named it is at hand.
     pub fn into_owned(self) -> Seat<'static> {
         match self {
@@ -207,6 +225,9 @@ impl fmt::Display for Trouble {
             Trouble::Disconnected => f.write_str("the way to its actor is broken"),
             Trouble::Nonsense(said) => write!(f, "its actor's answer cannot be read: {said}"),
             Trouble::Failed(problem) => write!(f, "its actor failed: {problem}"),
+            Trouble::NotAsked => {
+                f.write_str("its actor is left alone for a while, or there was no time left to ask it")
+            }
         }
     }
 }
@@ -224,8 +245,8 @@ pub enum Seat<'a> {
 
 /// Those who hold the state.
 pub trait Actors {
-    /// Asks the actor at `seat`. Made to answer, or to fail, within the deadline.
-    fn ask(&self, seat: &Seat<'_>, ask: &Ask) -> impl Future<Output = Result<Reply, Trouble>>;
+    /// Asks the actor at `seat`. Made to answer, or to fail, within `patience`, a second try included.
+    fn ask(&self, seat: &Seat<'_>, ask: &Ask, patience: Span) -> impl Future<Output = Result<Reply, Trouble>>;
 
     /// Waits.
     fn pause(&self, span: Span) -> impl Future<Output = ()>;

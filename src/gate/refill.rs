@@ -1,16 +1,20 @@
 //! Off the request's path: asking for more before what is in hand is gone, and giving back what nobody uses.
 
+use super::circuit::{Circuits, Heard, Pass};
 use super::decide::Gate;
 use super::held::Trip;
 use super::plan::{Met, Patience, Plan};
-use super::ports::{Actors, Ask, Demand, Intent, Outcome, Seat, Weight};
+use super::ports::{Actors, Ask, Demand, Intent, Outcome, Reply, Seat, Trouble, Weight};
 use super::wallet::{IDLE, Name, Wallet};
 use crate::limit::rate::Allowance;
-use crate::limit::time::Time;
+use crate::limit::time::{Span, Time};
 use std::cell::RefCell;
 
 /// How often a holder of quota tokens looks whether they lie idle, before it leaves them to the next request.
 const LOOKS: u32 = 20;
+
+/// Nobody waits for what is asked for here, so a late answer is taken in as well: its slots may still be good.
+const PATIENT: Span = Span::from_secs(2);
 
 /// A question to ask when the request has been answered. It borrows nothing from the request.
 #[derive(Debug)]
@@ -25,7 +29,7 @@ impl<A: Actors> Gate<'_, A> {
     pub fn refills(&self, plan: &Plan<'_>) -> Vec<Errand> {
         self.errands(plan, |wallet, name, met, now| {
             let low = wallet.runs_low(name, now, self.patience.deadline);
-            low.then(|| wallet.ask(name, &met.terms(), met.limit.cost, now))
+            low.then(|| wallet.ask(name, &met.terms(), met.limit.cost, now, self.patience.deadline))
         })
     }
 
@@ -54,7 +58,7 @@ impl<A: Actors> Gate<'_, A> {
                     Some((name, Demand { weight: Weight::Shadow, ..met.demand(0, wish, owed) }))
                 });
                 let (names, demands): (Vec<Name>, Vec<Demand>) = wanted.unzip();
-                let ask = stop.ask(Intent::Take, demands, &self.patience);
+                let ask = stop.ask(Intent::Take, demands, self.patience.durable_after, self.patience.patient());
                 (!names.is_empty()).then(|| Errand { seat: stop.seat.clone().into_owned(), ask, names })
             })
             .collect()
@@ -68,6 +72,8 @@ pub struct Runner<'r, A> {
     pub actors: &'r A,
     /// What the isolate holds.
     pub wallet: &'r RefCell<Wallet>,
+    /// Which actors are left alone.
+    pub circuits: &'r RefCell<Circuits>,
     /// The settings that travel with every question.
     pub patience: Patience,
     /// Reads the wall clock.
@@ -75,10 +81,37 @@ pub struct Runner<'r, A> {
 }
 
 impl<A: Actors> Runner<'_, A> {
+    /// Asks the actor at `seat`, unless it is left alone or there is no time.
+    pub(super) async fn call(&self, seat: &Seat<'_>, ask: &Ask, patience: Span) -> Result<Reply, Trouble> {
+        let pass = self.admit(seat, patience).ok_or(Trouble::NotAsked)?;
+        let answer = self.actors.ask(seat, ask, patience).await;
+        let heard = match &answer {
+            // At the end of a decision's time an answer may be late without anyone's fault.
+            Err(Trouble::Late) if self.is_short(patience) => Heard::Nothing,
+            answer => Heard::of(answer),
+        };
+        self.circuits.borrow_mut().hear(seat, pass, heard, self.now());
+        answer
+    }
+
+    fn admit(&self, seat: &Seat<'_>, patience: Span) -> Option<Pass> {
+        let now = self.now();
+        let mut circuits = self.circuits.borrow_mut();
+        // What is asked of someone who was in trouble needs its time.
+        if patience == Span::ZERO || self.is_short(patience) && circuits.is_open(seat) {
+            return None;
+        }
+        circuits.admit(seat, now, patience)
+    }
+
+    fn is_short(&self, patience: Span) -> bool {
+        patience.times(4) < self.patience.deadline
+    }
+
     /// Asks for more, and takes in what comes.
     pub async fn refill(&self, errand: Errand) {
         let asked = self.now();
-        let answer = self.actors.ask(&errand.seat, &errand.ask).await;
+        let answer = self.call(&errand.seat, &errand.ask, self.patience.patient()).await;
         let trip = Trip { asked, heard: self.now() };
         let mut wallet = self.wallet.borrow_mut();
         let Ok(reply) = answer else {
@@ -101,13 +134,16 @@ impl<A: Actors> Runner<'_, A> {
         for _ in 0..LOOKS {
             self.actors.pause(IDLE).await;
             let now = self.now();
+            if self.circuits.borrow().is_open(&errand.seat) {
+                continue;
+            }
             let mut idle = false;
             for (name, demand) in errand.names.iter().zip(&mut errand.ask.demands) {
                 demand.back = self.wallet.borrow_mut().idle(*name, now);
                 idle |= demand.back.is_some();
             }
             if idle {
-                let _ = self.actors.ask(&errand.seat, &errand.ask).await;
+                let _ = self.call(&errand.seat, &errand.ask, self.patience.patient()).await;
             }
             if !errand.names.iter().any(|name| self.wallet.borrow().holds_quota(*name, now)) {
                 break;
@@ -119,5 +155,12 @@ impl<A: Actors> Runner<'_, A> {
 
     fn now(&self) -> Time {
         self.wallet.borrow_mut().now((self.wall)())
+    }
+}
+
+impl Patience {
+    /// How long what is asked for off the request's path is waited for.
+    fn patient(&self) -> Span {
+        self.deadline.max(PATIENT)
     }
 }

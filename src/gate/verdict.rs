@@ -80,6 +80,8 @@ pub struct Decision<'p> {
     pub shadows: Vec<Refusal<'p>>,
     /// Limits that could not be checked.
     pub unchecked: Vec<Unchecked<'p>>,
+    /// Limits that were checked again, and could not be before.
+    pub restored: Vec<Met<'p>>,
     /// The tightest of the caller's own limits, where the request passed.
     pub tightest: Option<Standing<'p>>,
     /// What it took.

@@ -27,9 +27,6 @@ const BELIEVE_QUOTA: Span = Span::from_secs(60);
 /// Quota tokens that have lain unused for this long go back to the actor.
 pub const IDLE: Span = Span::from_secs(1);
 
-/// A call for more tokens that is older than this will not be answered any more.
-const STALE: Span = Span::from_secs(1);
-
 /// Whoever looks after quota tokens has stopped by then, one way or another.
 const TENDED: Span = Span::from_secs(30);
 
@@ -46,8 +43,10 @@ struct Entry {
     leases: Vec<Held>,
     pace: Pace,
     horizon: Span,
-    /// When the call that is under way for more tokens was made.
+    /// When the call that is under way was made.
     asked: Option<Time>,
+    /// Tokens that requests wait for since then.
+    wanted: u64,
     known: Known,
     spent: Time,
     /// Since when somebody has looked after its quota tokens.
@@ -112,29 +111,41 @@ impl Wallet {
         self.entries.get(&name).map(|entry| entry.known.begin(now)).unwrap_or_default()
     }
 
-    /// How much to wish for with a question that is about to be asked anyway, and what is owed; notes that it is under way.
-    pub fn ask(&mut self, name: Name, terms: &Terms, cost: u64, now: Time) -> (u64, u64) {
+    /// How much to wish for with a question that is about to be asked anyway, and what is owed; notes that it is under way. A call
+    /// under way that is older than `patience` is not counted on.
+    pub fn ask(&mut self, name: Name, terms: &Terms, cost: u64, now: Time, patience: Span) -> (u64, u64) {
         let entry = self.enter(name, now);
         let horizon = entry.horizon_for(terms);
-        let may = !matches!(terms, Terms::Rate(gcra) if !leasable(gcra, cost)) && entry.may_ask(now, STALE);
-        let wish = if may { entry.pace.wish(now, horizon) } else { 0 };
-        if wish > 0 {
+        let may = !matches!(terms, Terms::Rate(gcra) if !leasable(gcra, cost)) && !entry.busy(now, patience);
+        let mut wish = 0;
+        if may {
+            // Whoever waits will be served by this one call.
+            let waiting = core::mem::take(&mut entry.wanted).saturating_sub(cost);
+            wish = if entry.leases.len() < LEASES { entry.pace.wish(now, horizon).max(waiting) } else { 0 };
             entry.asked = Some(now);
         }
         (wish, entry.known.tell(terms, now))
     }
 
-    /// Whether a call that brings more tokens is under way, and not older than `patience`: it may never be heard of again, since a
-    /// request whose client has left may never run on.
+    /// Whether a call is under way that may bring an answer for others too, and not older than `patience`: it may never be heard of
+    /// again, since a request whose client has left may never run on.
     pub fn waits(&self, name: Name, now: Time, patience: Span) -> bool {
         self.entries.get(&name).is_some_and(|entry| entry.busy(now, patience))
+    }
+
+    /// Notes that a request waits for the call under way, and for as many tokens.
+    pub fn want(&mut self, name: Name, tokens: u64) {
+        if let Some(entry) = self.entries.get_mut(&name) {
+            entry.wanted = entry.wanted.saturating_add(tokens);
+        }
     }
 
     /// Whether it is time to ask for more, before what is in hand is gone.
     pub fn runs_low(&self, name: Name, now: Time, patience: Span) -> bool {
         self.entries.get(&name).is_some_and(|entry| {
             let left = entry.leases.iter().map(|held| held.left(now)).sum();
-            entry.may_ask(now, patience)
+            !entry.busy(now, patience)
+                && entry.leases.len() < LEASES
                 && entry.pace.runs_low(left)
                 && entry.denied.is_none_or(|denied| denied.until <= now)
         })
@@ -156,7 +167,8 @@ impl Wallet {
                 let until = trip.heard.plus(if quota { wait.min(BELIEVE_QUOTA) } else { wait });
                 entry.denied = Some(Denied { until, outcome: *outcome, heard: trip.heard });
             }
-            Outcome::Unknown => {}
+            // It would have been spent; the next wish is for as much as is asked for here, answered or not.
+            Outcome::Unknown => entry.pace.spend(demand.cost),
         }
     }
 
@@ -233,6 +245,7 @@ impl Wallet {
             pace: Pace::new(now),
             horizon: HORIZON,
             asked: None,
+            wanted: 0,
             known: Known::default(),
             spent: now,
             tended: None,
@@ -251,11 +264,6 @@ impl Entry {
 
     fn busy(&self, now: Time, patience: Span) -> bool {
         self.asked.is_some_and(|asked| now < asked.plus(patience))
-    }
-
-    /// Whether it may ask for more.
-    fn may_ask(&self, now: Time, patience: Span) -> bool {
-        !self.busy(now, patience) && self.leases.len() < LEASES
     }
 
     /// How long what is wished for should last: no longer than half the tolerance, or its slots would be past.

@@ -12,7 +12,7 @@ use crate::policy::Reception;
 use crate::time_out::pause;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use worker::{Context, console_warn};
+use worker::{Context, console_log, console_warn};
 
 /// A little longer than refusals are counted.
 const SOON: Span = Span::from_millis(1_100);
@@ -41,6 +41,11 @@ impl Reporter<'_> {
         for unchecked in &decision.unchecked {
             if let Some(line) = self.isolate.warned.borrow_mut().unchecked(unchecked, clock::now()) {
                 console_warn!("{line}");
+            }
+        }
+        for met in &decision.restored {
+            if let Some(line) = self.isolate.warned.borrow_mut().restored(met, clock::now()) {
+                console_log!("{line}");
             }
         }
     }

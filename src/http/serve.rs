@@ -72,7 +72,7 @@ async fn decide_and_forward(
     reporter.received(&reception, ip);
     if let Some(block) = reception.blocked {
         let words = block.binding.or(policy.base.as_ref()).map(Binding::words).unwrap_or_default();
-        let trace = settings.trace.then(|| trace(&Spent::default(), begun, clock::now()));
+        let trace = settings.trace.then(|| trace(&Spent::default(), 0, begun, clock::now()));
         return respond(arrived, &Problem::blocked(words), settings, trace);
     }
     let mut plan = match reception.free {
@@ -86,16 +86,17 @@ async fn decide_and_forward(
     }
     // Another handle on the same request; its own `clone` would copy it, body and all.
     let handle = Clone::clone(arrived.request);
-    let actors = Client { env, request: handle, deadline: settings.deadline };
+    let actors = Client { env, request: handle };
     let patience = Patience { durable_after: settings.durable_after, deadline: settings.deadline };
-    let gate = Gate { actors: &actors, wallet: &isolate.wallet, local: &isolate.local, patience, wall: clock::now };
+    let Isolate { wallet, local, circuits, .. } = &**isolate;
+    let gate = Gate { actors: &actors, wallet, local, circuits, patience, wall: clock::now };
     let mut decision = gate.decide(&plan).await;
     let decided = clock::now();
     if let Some(refusal) = &mut decision.refusal {
         isolate.returns.borrow_mut().spread(refusal, ip, decided);
     }
     reporter.decided(&decision);
-    let trace = settings.trace.then(|| trace(&decision.spent, begun, decided));
+    let trace = settings.trace.then(|| trace(&decision.spent, decision.unchecked.len(), begun, decided));
 
     // A refused request may have put quota tokens back into the wallet, so these are looked after in any case.
     let tendings = gate.tendings(&plan);
@@ -129,16 +130,21 @@ async fn run_errands(
     refills: Vec<Errand>,
     tendings: Vec<Errand>,
 ) {
-    let runner = Runner { actors: &actors, wallet: &isolate.wallet, patience, wall: clock::now };
+    let Isolate { wallet, circuits, .. } = &*isolate;
+    let runner = Runner { actors: &actors, wallet, circuits, patience, wall: clock::now };
     join_all(refills.into_iter().map(|errand| runner.refill(errand))).await;
     join_all(tendings.into_iter().map(|errand| runner.tend(errand))).await;
 }
 
 /// What `TRACE = "header"` adds to every answer: an RFC 9651 dictionary.
-fn trace(spent: &Spent, begun: Time, decided: Time) -> Header {
+fn trace(spent: &Spent, unchecked: usize, begun: Time, decided: Time) -> Header {
     let Spent { actors, d1, rows, wallet, limits } = spent;
     let us = decided.since(begun).as_nanos() / 1_000;
-    let value = format!("actors={actors}, d1={d1}, rows={rows}, wallet={wallet}, limits={limits}, us={us}");
+    let mut value = format!("actors={actors}, d1={d1}, rows={rows}, wallet={wallet}, limits={limits}, us={us}");
+    if unchecked > 0 {
+        value.push_str(", unchecked=");
+        value.push_str(&unchecked.to_string());
+    }
     ("Penstock-Trace", value)
 }
 

@@ -102,6 +102,11 @@ impl Span {
         Span(self.0.saturating_sub(other.0))
     }
 
+    /// Half of this span.
+    pub const fn half(self) -> Span {
+        Span(self.0 / 2)
+    }
+
     /// `factor` times this span.
     pub const fn times(self, factor: u64) -> Span {
         Span(self.0.saturating_mul(factor))

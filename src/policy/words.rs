@@ -31,6 +31,17 @@ impl fmt::Display for Mode {
     }
 }
 
+impl OnError {
+    /// What holds while a limit cannot be checked, in a few words.
+    pub fn guarantee(self) -> &'static str {
+        match self {
+            OnError::Local => "each isolate counts for itself, no caller gets more than the limit from one",
+            OnError::Open => "requests pass uncounted, the limiter costs nobody a request",
+            OnError::Closed => "requests are refused, never more than the limit reaches the origin",
+        }
+    }
+}
+
 impl fmt::Display for OnError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -28,7 +28,8 @@ pub fn run<T>(future: impl Future<Output = T>) -> T {
 }
 
 /// Lets whatever else is running have a turn.
-struct Turn(bool);
+#[derive(Default)]
+pub struct Turn(bool);
 
 impl Future for Turn {
     type Output = ();

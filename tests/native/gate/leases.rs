@@ -28,7 +28,13 @@ fn spend(vars: &str, isolates: usize, offered: u64, secs: u64) -> (Vec<u64>, u32
                 if decision.refusal.is_none() {
                     this_second += 1;
                     for errand in gate.refills(&plan) {
-                        let runner = Runner { actors: &deployment, wallet: &deployment.wallet, patience, wall: now };
+                        let runner = Runner {
+                            actors: &deployment,
+                            wallet: &deployment.wallet,
+                            circuits: &deployment.circuits,
+                            patience,
+                            wall: now,
+                        };
                         run(runner.refill(errand));
                     }
                 }

@@ -1,5 +1,7 @@
 //! The gate over actors in memory: who is charged, who is refused, and what happens when nobody answers.
 
+mod circuit;
+mod deadline;
 mod failing;
 mod fairness;
 mod known;

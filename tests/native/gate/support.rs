@@ -1,7 +1,8 @@
 //! Every actor of a deployment in memory, and a request to send past them.
 
-use crate::support::{EVENING, World, run};
+use crate::support::{EVENING, Turn, World, run};
 use core::cell::{Cell, RefCell};
+use penstock::gate::circuit::Circuits;
 use penstock::gate::decide::Gate;
 use penstock::gate::local::Local;
 use penstock::gate::plan::{Patience, Plan};
@@ -28,13 +29,26 @@ pub struct Deployment {
     pub actors: RefCell<BTreeMap<String, Rc<World>>>,
     pub trouble: RefCell<Option<Trouble>>,
     pub calls: Cell<u32>,
+    /// How long an actor takes, for the seats whose description contains the text.
+    pub slow: RefCell<Option<(&'static str, Span)>>,
     pub wallet: RefCell<Wallet>,
     local: RefCell<Local>,
+    pub circuits: RefCell<Circuits>,
 }
 
 impl Actors for Deployment {
-    async fn ask(&self, seat: &Seat<'_>, ask: &Ask) -> Result<Reply, Trouble> {
+    async fn ask(&self, seat: &Seat<'_>, ask: &Ask, patience: Span) -> Result<Reply, Trouble> {
         self.calls.set(self.calls.get() + 1);
+        let slow = self.slow.borrow().filter(|(which, _)| format!("{seat:?}").contains(which));
+        if let Some((_, takes)) = slow {
+            let begun = now();
+            // Whoever else is asked at the same time is so from the same time on.
+            Turn::default().await;
+            NOW.set(now().max(begun.plus(takes.min(patience))));
+            if takes > patience {
+                return Err(Trouble::Late);
+            }
+        }
         if let Some(trouble) = self.trouble.borrow().clone() {
             return Err(trouble);
         }
@@ -58,8 +72,10 @@ impl Deployment {
             actors: RefCell::default(),
             trouble: RefCell::default(),
             calls: Cell::default(),
+            slow: RefCell::default(),
             wallet: RefCell::default(),
             local: RefCell::default(),
+            circuits: RefCell::default(),
         }
     }
 
@@ -74,7 +90,8 @@ impl Deployment {
     /// What decides in this deployment's one isolate.
     pub fn gate(&self) -> Gate<'_, Deployment> {
         let patience = Patience { durable_after: Span::from_secs(10), deadline: Span::from_millis(250) };
-        Gate { actors: self, wallet: &self.wallet, local: &self.local, patience, wall: now }
+        let Deployment { wallet, local, circuits, .. } = self;
+        Gate { actors: self, wallet, local, circuits, patience, wall: now }
     }
 
     /// Whether such a request passes.

@@ -97,6 +97,7 @@ fn rate(limit: &Limit) -> Option<Gcra> {
 /// Nobody is locked out: a lone caller who waits until every bucket must be full again gets in.
 fn patience(mut world: World, isolate: usize, capacity: Span) -> Result<(), String> {
     world.settle();
+    world.calm_down();
     world.advance(capacity.plus(world.fallen_back()));
     match world.alone(isolate) {
         Some(wait) if !exhausted(&world) => {
@@ -110,6 +111,7 @@ fn patience(mut world: World, isolate: usize, capacity: Span) -> Result<(), Stri
 /// refuse what the first one lets pass, and where an answer came from memory, since others may have leased ahead after that was heard.
 fn promise(mut world: World, isolate: usize, capacity: Span) -> Result<(), String> {
     world.settle();
+    world.calm_down();
     let mut told = Vec::new();
     for _ in 0..=limits(&world).len() {
         let Some(wait) = world.alone(isolate) else { return Ok(()) };

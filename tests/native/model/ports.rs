@@ -134,7 +134,7 @@ pub struct Port {
 }
 
 impl Actors for Port {
-    async fn ask(&self, seat: &Seat<'_>, ask: &Ask) -> Result<Reply, Trouble> {
+    async fn ask(&self, seat: &Seat<'_>, ask: &Ask, _patience: Span) -> Result<Reply, Trouble> {
         let asked = self.shared.now.get();
         let place = self.record.taken.borrow().len();
         let question = Question { seat: seat.clone().into_owned(), ask: ask.clone(), asked, answer: None };

@@ -6,6 +6,7 @@ use core::cell::{Cell, RefCell};
 use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
 use penstock::actor::counter::{Counter, answer};
+use penstock::gate::circuit::Circuits;
 use penstock::gate::decide::Gate;
 use penstock::gate::held::Held;
 use penstock::gate::local::Local;
@@ -32,9 +33,17 @@ const CALLER: Subject = Subject::from_bytes([7; 16]);
 pub struct Isolate {
     pub wallet: Rc<RefCell<Wallet>>,
     local: Rc<RefCell<Local>>,
+    circuits: Rc<RefCell<Circuits>>,
     kept: Kept,
     /// How far its wall clock has fallen back.
     behind: Span,
+}
+
+impl Isolate {
+    fn new(behind: Span) -> Isolate {
+        let (wallet, local, circuits, kept) = Default::default();
+        Isolate { wallet, local, circuits, kept, behind }
+    }
 }
 
 pub struct Actor {
@@ -126,11 +135,9 @@ impl World {
             admitted: RefCell::default(),
             rest_lost: Cell::new(false),
         });
-        let isolate =
-            || Isolate { wallet: Rc::default(), local: Rc::default(), kept: Rc::default(), behind: Span::ZERO };
         let mut world = World {
             shared,
-            isolates: (0..ISOLATES).map(|_| isolate()).collect(),
+            isolates: (0..ISOLATES).map(|_| Isolate::new(Span::ZERO)).collect(),
             actors: Vec::new(),
             calls: Vec::new(),
             tasks: Vec::new(),
@@ -288,8 +295,7 @@ impl World {
                     |call: &&Call| self.tasks.iter().any(|task| task.id == call.sent.task && task.isolate == isolate);
                 self.losses += self.calls.iter().filter(asking).count() as u64;
                 let behind = self.isolates[isolate].behind;
-                self.isolates[isolate] =
-                    Isolate { wallet: Rc::default(), local: Rc::default(), kept: Rc::default(), behind };
+                self.isolates[isolate] = Isolate::new(behind);
                 self.tasks.retain(|task| task.isolate != isolate);
                 self.forget();
             }
@@ -321,10 +327,11 @@ impl World {
     fn arrive(&mut self, isolate: usize) -> Option<Rc<Cell<Option<Option<Span>>>>> {
         let id = self.shared.number();
         let shared = Rc::clone(&self.shared);
-        let Isolate { wallet, local, kept, .. } = &self.isolates[isolate];
+        let Isolate { wallet, local, circuits, kept, .. } = &self.isolates[isolate];
         let slots = kept.borrow_mut().split_off(0);
         self.use_kept(&slots, isolate);
         let (wallet, local, kept) = (Rc::clone(wallet), Rc::clone(local), Rc::clone(kept));
+        let circuits = Rc::clone(circuits);
         let verdict = Rc::new(Cell::new(None));
         let told = Rc::clone(&verdict);
         let case = self.case().clone();
@@ -343,7 +350,7 @@ impl World {
                 kept,
             };
             let patience = Patience { durable_after: case.durable_after, deadline: case.deadline };
-            let gate = Gate { actors: &port, wallet: &wallet, local: &local, patience, wall };
+            let gate = Gate { actors: &port, wallet: &wallet, local: &local, circuits: &circuits, patience, wall };
             let decision = gate.decide(&plan).await;
             told.set(Some(decision.refusal.as_ref().map(|refusal| refusal.wait)));
             if decision.refusal.is_some() {
@@ -351,7 +358,7 @@ impl World {
             }
             admit(&shared, &plan, &record);
             let (refills, tendings) = (gate.refills(&plan), gate.tendings(&plan));
-            let runner = Runner { actors: &port, wallet: &wallet, patience, wall };
+            let runner = Runner { actors: &port, wallet: &wallet, circuits: &circuits, patience, wall };
             futures_util::future::join_all(refills.into_iter().map(|errand| runner.refill(errand))).await;
             futures_util::future::join_all(tendings.into_iter().map(|errand| runner.tend(errand))).await;
         });
@@ -388,7 +395,7 @@ impl World {
         if self.memory == Memory::Kept {
             let mut hasher = DefaultHasher::new();
             (task.past, what, self.shared.now.get(), isolate.behind).hash(&mut hasher);
-            format!("{:?}", isolate.wallet.borrow()).hash(&mut hasher);
+            format!("{:?}{:?}", isolate.wallet.borrow(), isolate.circuits.borrow()).hash(&mut hasher);
             task.past = hasher.finish();
         }
         set_wall(self.shared.now.get().minus(isolate.behind));
@@ -616,6 +623,14 @@ impl World {
         }
     }
 
+    /// Lets as much time go by that nobody who was in trouble is left alone any more.
+    pub fn calm_down(&mut self) {
+        let circuits = self.isolates.iter().any(|isolate| isolate.circuits.borrow().any_open());
+        if circuits || self.actors.iter().any(|actor| actor.counter.borrow().leaves_ledger_alone()) {
+            self.advance(Span::from_secs(16));
+        }
+    }
+
     /// One more request, alone: `None` where it passes, or how long it is told to wait.
     pub fn alone(&mut self, isolate: usize) -> Option<Span> {
         let verdict = self.arrive(isolate);
@@ -629,6 +644,7 @@ impl World {
         (self.now(), self.requests, self.faults, self.actor_crashes, self.losses, self.stepped).hash(&mut hasher);
         for isolate in &self.isolates {
             format!("{:?}{:?}", isolate.wallet.borrow(), isolate.local.borrow()).hash(&mut hasher);
+            format!("{:?}", isolate.circuits.borrow()).hash(&mut hasher);
             (isolate.behind, isolate.kept.borrow().len()).hash(&mut hasher);
             isolate.kept.borrow().iter().for_each(|(_, _, slot)| slot.hash(&mut hasher));
         }

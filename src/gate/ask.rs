@@ -1,0 +1,143 @@
+//! What the wallet cannot settle: asking the actors for it, and `on_error` where they do not answer.
+
+use super::decide::Gate;
+use super::held::{Held, Trip};
+use super::item::{Item, refusing};
+use super::plan::{Patience, Stop};
+use super::ports::{Actors, Ask, Intent, Outcome, Reply, Trouble, Weight};
+use super::refill::Runner;
+use super::verdict::{Decision, Unchecked};
+use crate::limit::time::Time;
+use crate::policy::OnError;
+use futures_util::future::join_all;
+
+impl<A: Actors> Gate<'_, A> {
+    /// Asks the actors by `due` for what is not settled yet; whether nothing binding refused. With one question a look is left out.
+    pub(super) async fn ask<'p>(
+        &self,
+        items: &mut [Item<'_, 'p>],
+        stops: &[Stop<'p>],
+        intent: Intent,
+        due: Time,
+        decision: &mut Decision<'p>,
+    ) -> bool {
+        let asked = self.now();
+        let left = due.since(asked);
+        // A look leaves as much time to what follows it.
+        let patience = if intent == Intent::Peek { left.half() } else { left };
+        let question = |stop| self.question(stop, items, intent, Trip { asked, heard: asked.plus(patience) });
+        let asks: Vec<(&Stop<'p>, Ask)> = stops.iter().filter_map(question).collect();
+        if intent == Intent::Peek && asks.len() < 2 {
+            return true;
+        }
+        let runner = self.runner();
+        let answers = join_all(asks.iter().map(|(stop, ask)| runner.call(&stop.seat, ask, patience))).await;
+        let heard = self.now();
+        for ((stop, ask), answer) in asks.iter().zip(answers) {
+            self.hear(stop, ask, answer, Trip { asked, heard }, items, decision);
+        }
+        refusing(items).is_none()
+    }
+
+    fn runner(&self) -> Runner<'_, A> {
+        let Gate { actors, wallet, circuits, patience, wall, .. } = *self;
+        Runner { actors, wallet, circuits, patience, wall }
+    }
+
+    /// The question to a stop's actor about the limits that are not settled yet, if there are any. `trip` ends when its answer is not
+    /// waited for any more.
+    fn question<'s, 'p>(
+        &self,
+        stop: &'s Stop<'p>,
+        items: &[Item<'_, 'p>],
+        intent: Intent,
+        trip: Trip,
+    ) -> Option<(&'s Stop<'p>, Ask)> {
+        let mut wallet = self.wallet.borrow_mut();
+        let Patience { durable_after, deadline } = self.patience;
+        let open = items.iter().filter(|item| item.outcome.is_none() && item.stop.seat == stop.seat);
+        let demands: Vec<_> = open
+            .map(|item| {
+                let cost = item.met.limit.cost;
+                let (wish, owed) = match intent {
+                    Intent::Take => wallet.ask(item.name, &item.met.terms(), cost, trip.asked, deadline),
+                    Intent::Peek => (0, 0),
+                };
+                item.met.demand(cost, wish, owed)
+            })
+            .collect();
+        (!demands.is_empty()).then(|| (stop, stop.ask(intent, demands, durable_after, trip.heard.since(trip.asked))))
+    }
+
+    /// Takes in one actor's answer, or the lack of one.
+    fn hear<'p>(
+        &self,
+        stop: &Stop<'p>,
+        ask: &Ask,
+        answer: Result<Reply, Trouble>,
+        trip: Trip,
+        items: &mut [Item<'_, 'p>],
+        decision: &mut Decision<'p>,
+    ) {
+        let spent = &mut decision.spent;
+        spent.actors = spent.actors.saturating_add(u32::from(!matches!(answer, Err(Trouble::NotAsked))));
+        let (reply, trouble) = match answer {
+            Ok(reply) => (reply, None),
+            Err(trouble) => {
+                let outcomes = vec![Outcome::Unknown; ask.demands.len()];
+                (Reply { outcomes, ..Reply::default() }, Some(trouble))
+            }
+        };
+        spent.d1 = spent.d1.saturating_add(reply.d1);
+        spent.rows = spent.rows.saturating_add(reply.rows);
+
+        // Where a binding limit refused, nothing was taken from the others: they only say what they would have done.
+        let took = ask.intent == Intent::Take && !refused(ask, &reply.outcomes);
+        let grants = reply.grants.into_iter().chain(core::iter::repeat(None));
+        let open = items.iter_mut().filter(|item| item.outcome.is_none() && item.stop.seat == stop.seat);
+        for (((item, demand), outcome), grant) in open.zip(&ask.demands).zip(reply.outcomes).zip(grants) {
+            let mut wallet = self.wallet.borrow_mut();
+            let met = matches!(outcome, Outcome::Met { .. });
+            if ask.intent == Intent::Peek && (met || outcome == Outcome::Unknown) {
+                // The take that follows says what becomes of it.
+                continue;
+            }
+            if trouble.is_some() {
+                wallet.lost(item.name, demand.owed);
+            }
+            wallet.receive(item.name, &demand.terms, grant, &outcome, trip);
+            item.outcome = Some(outcome);
+            if met && !took {
+                continue;
+            }
+            wallet.hear(item.name, demand, &outcome, reply.horizon, trip);
+            item.held = Held::taken(&demand.terms, demand.cost, &outcome, trip);
+            let number = item.met.limit.number;
+            if outcome == Outcome::Unknown {
+                self.circuits.borrow_mut().step_down(number, &stop.seat);
+                decision.unchecked.push(Unchecked { met: item.met, trouble: trouble.clone() });
+                item.outcome = match item.met.limit.on_error {
+                    OnError::Open => None,
+                    OnError::Closed => Some(Outcome::Unknown),
+                    OnError::Local => {
+                        let begin = wallet.begin(item.name, trip.heard);
+                        let outcome = self.local.borrow_mut().take(demand, stop.subject, begin, (self.wall)());
+                        if matches!(outcome, Outcome::Met { .. }) {
+                            wallet.owe(item.name, &demand.terms, demand.cost, trip.heard);
+                        }
+                        Some(outcome)
+                    }
+                };
+            } else if self.circuits.borrow_mut().step_up(number, &stop.seat) {
+                decision.restored.push(item.met);
+            }
+        }
+    }
+}
+
+/// Whether a binding limit refused the whole question.
+fn refused(ask: &Ask, outcomes: &[Outcome]) -> bool {
+    ask.demands.iter().zip(outcomes).any(|(demand, outcome)| {
+        demand.weight == Weight::Binding && matches!(outcome, Outcome::Refused { .. } | Outcome::Full { .. })
+    })
+}

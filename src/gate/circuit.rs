@@ -1,0 +1,175 @@
+//! Who is in trouble, and is left alone until it may be over.
+//!
+//! An actor that answers late, or not at all, is not helped by being asked again by everybody; and whoever asks waits for nothing. So after
+//! some failures in a row its circuit is *open*: nobody asks, and `on_error` decides at once. After a pause one question is let
+//! through to see whether it is over. The pauses grow, and are drawn by chance, so that isolates do not come back together.
+
+use super::ports::{Seat, Trouble};
+use crate::limit::time::{Span, Time};
+use hashbrown::{HashMap, HashSet};
+
+/// So many failures in a row open a circuit. One alone may be chance.
+const FAILURES: u8 = 2;
+
+/// The first pause, in the middle.
+const PAUSE: Span = Span::from_millis(250);
+
+/// The longest pause, in the middle.
+const LONGEST: Span = Span::from_secs(10);
+
+/// The way to one who may be in trouble.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Circuit {
+    failures: u8,
+    open: Option<Open>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Open {
+    /// The last pause, before chance.
+    pause: Span,
+    /// Nobody asks before then.
+    until: Time,
+    /// Until when an answer to the one question that was let through is waited for.
+    probing: Option<Time>,
+}
+
+/// A question that may be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    /// Like any other.
+    Usual,
+    /// It is to find out whether the trouble is over; nobody else asks meanwhile.
+    Probe,
+}
+
+/// What became of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// It was answered.
+    Answer,
+    /// It failed; another may not.
+    Failure,
+    /// There is too much to do: each further question makes it worse.
+    Overload,
+    /// It was not given the time to find out.
+    Nothing,
+}
+
+impl Circuit {
+    /// Whether everybody leaves it alone at `now`. A probe may be due all the same.
+    pub fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Whether a question may be asked at `now` that waits for its answer for as long as `patience`.
+    pub fn admit(&mut self, now: Time, patience: Span) -> Option<Pass> {
+        let Some(open) = &mut self.open else { return Some(Pass::Usual) };
+        if now < open.until || open.probing.is_some_and(|until| now < until) {
+            return None;
+        }
+        open.probing = Some(now.plus(patience));
+        Some(Pass::Probe)
+    }
+
+    /// Takes in what became of a question. `chance` is anything between 0 and 255.
+    pub fn hear(&mut self, pass: Pass, heard: Heard, now: Time, chance: u8) {
+        match (self.open, pass, heard) {
+            (None, _, Heard::Nothing) => {}
+            (None, _, Heard::Answer) | (Some(_), Pass::Probe, Heard::Answer) => *self = Circuit::default(),
+            (None, _, _) => {
+                self.failures = self.failures.saturating_add(1);
+                if heard == Heard::Overload || self.failures >= FAILURES {
+                    self.pause(PAUSE, now, chance);
+                }
+            }
+            (Some(open), Pass::Probe, _) => self.pause(open.pause.times(2).min(LONGEST), now, chance),
+            // It was asked before the circuit opened. What it says is older than what the next probe will.
+            (Some(_), Pass::Usual, _) => {}
+        }
+    }
+
+    /// Opens it for half a pause to one and a half.
+    fn pause(&mut self, pause: Span, now: Time, chance: u8) {
+        let share = Span::from_nanos(pause.as_nanos() / 256).times(u64::from(chance));
+        self.open = Some(Open { pause, until: now.plus(pause.half()).plus(share), probing: None });
+    }
+}
+
+/// The circuits of one isolate, by actor. There are as many actors as shards and shared limits, so they need no other bound.
+#[derive(Debug, Default)]
+pub struct Circuits {
+    by_actor: HashMap<u64, Circuit>,
+    /// Limits that could not be checked lately, each with its actor.
+    down: HashSet<(u32, u64)>,
+    chance: u64,
+}
+
+impl Circuits {
+    /// All closed; chance begins from `seed`, which should differ between isolates.
+    pub fn new(seed: u64) -> Circuits {
+        Circuits { chance: seed, ..Circuits::default() }
+    }
+
+    /// Whether the actor at `seat` is left alone.
+    pub fn is_open(&self, seat: &Seat<'_>) -> bool {
+        !self.by_actor.is_empty() && self.by_actor.get(&seat.actor()).is_some_and(Circuit::is_open)
+    }
+
+    /// Whether any actor is left alone.
+    pub fn any_open(&self) -> bool {
+        self.by_actor.values().any(Circuit::is_open)
+    }
+
+    /// Whether the actor at `seat` may be asked at `now`; see [`Circuit::admit`].
+    pub fn admit(&mut self, seat: &Seat<'_>, now: Time, patience: Span) -> Option<Pass> {
+        match self.by_actor.get_mut(&seat.actor()) {
+            Some(circuit) => circuit.admit(now, patience),
+            None => Some(Pass::Usual),
+        }
+    }
+
+    /// Takes in what became of a question to the actor at `seat`.
+    pub fn hear(&mut self, seat: &Seat<'_>, pass: Pass, heard: Heard, now: Time) {
+        if heard == Heard::Answer && self.by_actor.is_empty() {
+            return;
+        }
+        let (actor, chance) = (seat.actor(), self.draw());
+        let circuit = self.by_actor.entry(actor).or_default();
+        circuit.hear(pass, heard, now, chance);
+        if *circuit == Circuit::default() {
+            self.by_actor.remove(&actor);
+        }
+    }
+
+    /// Notes that the limit of this number could not be checked.
+    pub fn step_down(&mut self, limit: u32, seat: &Seat<'_>) {
+        self.down.insert((limit, seat.actor()));
+    }
+
+    /// Notes that the limit of this number was checked; whether it could not be before.
+    pub fn step_up(&mut self, limit: u32, seat: &Seat<'_>) -> bool {
+        !self.down.is_empty() && self.down.remove(&(limit, seat.actor()))
+    }
+
+    /// SplitMix64.
+    fn draw(&mut self) -> u8 {
+        self.chance = self.chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.chance;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z >> 56) as u8
+    }
+}
+
+impl Heard {
+    /// What an answer says about the actor, or the lack of one.
+    pub fn of<T>(answer: &Result<T, Trouble>) -> Heard {
+        match answer {
+            Ok(_) => Heard::Answer,
+            Err(Trouble::Overloaded) => Heard::Overload,
+            Err(Trouble::NotAsked) => Heard::Nothing,
+            Err(Trouble::Late | Trouble::Disconnected | Trouble::Nonsense(_) | Trouble::Failed(_)) => Heard::Failure,
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Whoever is in trouble is left alone for a while, and one question finds out whether it is over.
+
+use super::support::{Deployment, now};
+use penstock::gate::circuit::{Circuit, Circuits, Heard, Pass};
+use penstock::gate::ports::{Seat, Trouble};
+use penstock::identity::Subject;
+use penstock::limit::time::{Span, Time};
+
+const NOW: Time = Time::from_millis(1_795_975_200_000);
+const PATIENCE: Span = Span::from_millis(250);
+
+const fn ms(millis: u64) -> Span {
+    Span::from_millis(millis)
+}
+
+/// A circuit that opened at [`NOW`], for exactly its first pause.
+fn open() -> Circuit {
+    let mut circuit = Circuit::default();
+    circuit.hear(Pass::Usual, Heard::Overload, NOW, 128);
+    circuit
+}
+
+#[test]
+fn two_failures_in_a_row_open_it_and_one_is_chance() {
+    let mut circuit = Circuit::default();
+    for _ in 0..10 {
+        circuit.hear(Pass::Usual, Heard::Failure, NOW, 0);
+        assert!(!circuit.is_open());
+        circuit.hear(Pass::Usual, Heard::Answer, NOW, 0);
+    }
+    circuit.hear(Pass::Usual, Heard::Failure, NOW, 0);
+    circuit.hear(Pass::Usual, Heard::Nothing, NOW, 0);
+    assert!(!circuit.is_open(), "who had no time to answer has not failed");
+    circuit.hear(Pass::Usual, Heard::Failure, NOW, 0);
+    assert!(circuit.is_open());
+}
+
+#[test]
+fn overload_opens_it_at_once() {
+    assert!(open().is_open());
+}
+
+#[test]
+fn one_question_at_a_time_finds_out_whether_it_is_over() {
+    let mut circuit = open();
+    assert_eq!(circuit.admit(NOW.plus(ms(249)), PATIENCE), None);
+    assert_eq!(circuit.admit(NOW.plus(ms(250)), PATIENCE), Some(Pass::Probe));
+    assert_eq!(circuit.admit(NOW.plus(ms(250)), PATIENCE), None, "everybody else goes on without");
+    circuit.hear(Pass::Probe, Heard::Answer, NOW.plus(ms(260)), 0);
+    assert_eq!(circuit.admit(NOW.plus(ms(260)), PATIENCE), Some(Pass::Usual));
+}
+
+#[test]
+fn a_probe_that_is_never_heard_of_again_makes_room_for_the_next() {
+    let mut circuit = open();
+    assert_eq!(circuit.admit(NOW.plus(ms(400)), PATIENCE), Some(Pass::Probe));
+    assert_eq!(circuit.admit(NOW.plus(ms(649)), PATIENCE), None);
+    assert_eq!(circuit.admit(NOW.plus(ms(650)), PATIENCE), Some(Pass::Probe));
+}
+
+#[test]
+fn pauses_double_up_to_ten_seconds_and_begin_anew_after_an_answer() {
+    let mut circuit = open();
+    let mut now = NOW;
+    let mut pauses = Vec::new();
+    for _ in 0..8 {
+        let begun = now;
+        while circuit.admit(now, PATIENCE).is_none() {
+            now = now.plus(ms(1));
+        }
+        pauses.push(now.since(begun).as_millis());
+        circuit.hear(Pass::Probe, Heard::Failure, now, 128);
+    }
+    assert_eq!(pauses, [250, 500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
+    while circuit.admit(now, PATIENCE).is_none() {
+        now = now.plus(ms(1));
+    }
+    circuit.hear(Pass::Probe, Heard::Answer, now, 128);
+    circuit.hear(Pass::Usual, Heard::Overload, now, 128);
+    assert_eq!(circuit.admit(now.plus(ms(250)), PATIENCE), Some(Pass::Probe));
+}
+
+#[test]
+fn what_was_asked_before_it_opened_changes_nothing_any_more() {
+    let mut circuit = open();
+    for heard in [Heard::Failure, Heard::Overload, Heard::Answer] {
+        circuit.hear(Pass::Usual, heard, NOW.plus(ms(10)), 255);
+        assert!(circuit.is_open());
+    }
+    assert_eq!(circuit.admit(NOW.plus(ms(250)), PATIENCE), Some(Pass::Probe));
+}
+
+#[test]
+fn isolates_do_not_come_back_together() {
+    let seat = Seat::Shared("base/global".into());
+    let mut returns: Vec<u64> = (0..64_u64)
+        .map(|isolate| {
+            let mut circuits = Circuits::new(isolate);
+            circuits.hear(&seat, Pass::Usual, Heard::Overload, NOW);
+            (0..1_000).find(|millis| circuits.admit(&seat, NOW.plus(ms(*millis)), PATIENCE).is_some()).unwrap()
+        })
+        .collect();
+    returns.sort_unstable();
+    assert!(returns[0] >= 125 && returns[63] <= 375, "{returns:?}");
+    assert!(returns[48] - returns[16] > 60, "spread, {returns:?}");
+}
+
+#[test]
+fn one_actors_trouble_is_not_anothers() {
+    let mut circuits = Circuits::new(1);
+    let [bad, good] = [0, 1].map(|shard| Seat::Ip(Subject::from_bytes([shard; 16])));
+    circuits.hear(&bad, Pass::Usual, Heard::Overload, NOW);
+    assert!(circuits.is_open(&bad) && !circuits.is_open(&good));
+    assert!(!circuits.is_open(&Seat::Key(Subject::from_bytes([0; 16]))));
+}
+
+#[test]
+fn an_open_circuit_costs_no_call_and_no_time() {
+    let deployment = Deployment::new(r#"{"LIMIT_BASE": {"per_ip": "5/min", "global": "100/s", "on_error": "open"}}"#);
+    deployment.slow.replace(Some(("", Span::from_secs(60))));
+    for _ in 0..2 {
+        let begun = now();
+        assert!(deployment.passes("/", 1, None));
+        assert!(now().since(begun) <= ms(250), "one deadline for all of them");
+    }
+    let (begun, calls) = (now(), deployment.calls.get());
+    for _ in 0..1_000 {
+        assert!(deployment.passes("/", 1, None));
+    }
+    assert_eq!((now(), deployment.calls.get()), (begun, calls));
+}
+
+#[test]
+fn it_steps_up_again_with_one_call() {
+    let deployment = Deployment::new(r#"{"LIMIT_BASE": {"per_ip": "5/min", "on_error": "closed"}}"#);
+    assert!(deployment.passes("/", 1, None));
+    deployment.trouble.replace(Some(Trouble::Overloaded));
+    assert_eq!(deployment.passing(10, "/", 1, None), 0);
+    deployment.trouble.replace(None);
+    assert_eq!(deployment.passing(10, "/", 1, None), 0);
+    deployment.forward(ms(400));
+    let calls = deployment.calls.get();
+    let decision = deployment.request("/", 1, None);
+    assert_eq!((decision.refusal.is_none(), decision.restored.len()), (true, 1));
+    assert_eq!(deployment.calls.get(), calls + 1);
+    assert!(deployment.request("/", 1, None).restored.is_empty(), "it is said once");
+}
+
+#[test]
+fn what_is_in_hand_is_used_while_the_actor_is_left_alone() {
+    let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "1000/s burst 1000", "on_error": "closed"}}"#);
+    // Fast enough to be given a lease.
+    for _ in 0..40 {
+        deployment.passing(4, "/", 1, None);
+        deployment.forward(ms(10));
+    }
+    deployment.trouble.replace(Some(Trouble::Overloaded));
+    let calls = deployment.calls.get();
+    assert!(deployment.passing(1_000, "/", 1, None) > 10);
+    assert!(deployment.calls.get() <= calls + 1);
+}

@@ -1,0 +1,55 @@
+//! One deadline for the whole of a decision, whoever is slow.
+
+use super::support::{Deployment, now};
+use penstock::gate::verdict::Reason;
+use penstock::limit::time::Span;
+
+const DEADLINE: Span = Span::from_millis(250);
+
+const EVERYTHING: &str = r#"{"KEY": "bearer",
+    "LIMIT_BASE": {"per_ip": "50/min", "per_key": ["50/min", "1000/day"], "global": ["100/s", "10000/day"]},
+    "LIMIT_X": {"route": "/x", "global": "50/s"}}"#;
+
+#[test]
+fn no_decision_takes_longer_whoever_is_slow_and_however_slow() {
+    for who in ["", "Ip", "Key", "Shared", "base/global", "x/global", "base/global-2"] {
+        for takes in [1, 40, 90, 120, 130, 200, 249, 250, 251, 10_000] {
+            let deployment = Deployment::new(EVERYTHING);
+            deployment.slow.replace(Some((who, Span::from_millis(takes))));
+            for ip in 0..10 {
+                let begun = now();
+                let decision = deployment.request("/x", ip, Some(ip));
+                let took = now().since(begun);
+                assert!(took <= DEADLINE, "{who} takes {takes} ms: {took}, {decision:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_callers_actor_that_hangs_leaves_time_for_what_everyone_shares() {
+    let deployment = Deployment::new(r#"{"LIMIT_BASE": {"per_ip": "5/min", "global": "10/min"}}"#);
+    deployment.slow.replace(Some(("Ip", Span::from_secs(60))));
+    let decision = deployment.request("/", 1, None);
+    assert!(decision.refusal.is_none(), "the address goes on locally, and the global limit is checked: {decision:?}");
+    assert_eq!(decision.unchecked.len(), 1);
+}
+
+#[test]
+fn a_shared_actor_that_hangs_leaves_time_for_the_other() {
+    let deployment = Deployment::new(
+        r#"{"LIMIT_BASE": {"global": "10/min"}, "LIMIT_X": {"route": "/x", "global": "5/min", "on_error": "open"}}"#,
+    );
+    deployment.slow.replace(Some(("x/global", Span::from_secs(60))));
+    let decision = deployment.request("/x", 1, None);
+    assert!(decision.refusal.is_none(), "{decision:?}");
+}
+
+#[test]
+fn without_an_answer_in_time_on_error_decides() {
+    let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "10/min"}}"#);
+    deployment.slow.replace(Some(("Shared", Span::from_millis(251))));
+    let begun = now();
+    assert_eq!(deployment.request("/", 1, None).refusal.unwrap().reason, Reason::LimiterUnavailable);
+    assert_eq!(now().since(begun), DEADLINE);
+}
