@@ -5,6 +5,7 @@ use super::purse::Account;
 use crate::gate::circuit::Heard;
 use crate::gate::ports::{Ask, Grant, Outcome, Reply, Terms};
 use crate::ledger::{Added, Entry, Ledger};
+use crate::limit::prepay::Wish;
 use crate::limit::table::BucketId;
 use crate::limit::time::{Span, Time};
 use std::cell::RefCell;
@@ -46,9 +47,10 @@ pub(super) async fn prepay<'a>(
         if refused {
             continue;
         }
-        let teller = Teller { counter, ledger, account, cost: place.demand.cost, wish: place.demand.wish };
+        let Wish { ahead, waiting } = place.demand.wish;
+        let teller = Teller { counter, ledger, account, cost: place.demand.cost, wish: ahead.max(waiting) };
         teller.take_back(place, wall());
-        if place.demand.cost == 0 && place.demand.wish == 0 {
+        if teller.cost == 0 && teller.wish == 0 {
             continue;
         }
         let Served { outcome, more } = match teller.draw(wall()) {

@@ -5,6 +5,7 @@ use crate::gate::ports::{Ask, Back, Demand, Grant, Intent, Outcome, Reply, Terms
 use crate::identity::digest::Subject;
 use crate::limit::day::Zone;
 use crate::limit::gcra::Gcra;
+use crate::limit::prepay::Wish;
 use crate::limit::time::Span;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +31,8 @@ struct DemandText {
     each: u64,
     #[serde(default, skip_serializing_if = "is_zero")]
     wish: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    waiting: u64,
     #[serde(default, skip_serializing_if = "is_zero")]
     owed: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,7 +67,8 @@ pub fn write_ask(ask: &Ask) -> String {
         limit: demand.limit.clone(),
         cost: demand.cost,
         each: demand.each,
-        wish: demand.wish,
+        wish: demand.wish.ahead,
+        waiting: demand.wish.waiting,
         owed: demand.owed,
         back: demand.back,
         shadow: demand.weight == Weight::Shadow,
@@ -111,7 +115,8 @@ fn read_demand(text: DemandText) -> Result<Demand, String> {
         }
     };
     let weight = if text.shadow { Weight::Shadow } else { Weight::Binding };
-    let DemandText { limit, cost, each, wish, owed, back, .. } = text;
+    let DemandText { limit, cost, each, wish, waiting, owed, back, .. } = text;
+    let wish = Wish { ahead: wish, waiting };
     Ok(Demand { limit, terms, cost, each, wish, owed, back, weight })
 }
 

@@ -1,9 +1,10 @@
 //! What the wallet cannot settle: asking the actors for it, and `on_error` where they do not answer.
 
+use super::circuit::Pass;
 use super::decide::Gate;
 use super::held::{Held, Trip};
 use super::item::{Item, refusing};
-use super::plan::{Patience, Stop};
+use super::plan::Stop;
 use super::ports::{Actors, Ask, Intent, Outcome, Reply, Trouble, Weight};
 use super::refill::Runner;
 use super::verdict::{Decision, Unchecked};
@@ -21,19 +22,37 @@ impl<A: Actors> Gate<'_, A> {
         due: Time,
         decision: &mut Decision<'p>,
     ) -> bool {
+        let is_open = |item: &Item<'_, '_>, stop: &Stop<'_>| item.outcome.is_none() && item.stop.seat == stop.seat;
+        let open: Vec<&Stop<'p>> = stops.iter().filter(|stop| items.iter().any(|item| is_open(item, stop))).collect();
+        if intent == Intent::Peek && open.len() < 2 {
+            return true;
+        }
         let asked = self.now();
         let left = due.since(asked);
         // A look leaves as much time to what follows it.
         let patience = if intent == Intent::Peek { left.half() } else { left };
-        let question = |stop| self.question(stop, items, intent, Trip { asked, heard: asked.plus(patience) });
-        let asks: Vec<(&Stop<'p>, Ask)> = stops.iter().filter_map(question).collect();
-        if intent == Intent::Peek && asks.len() < 2 {
-            return true;
-        }
         let runner = self.runner();
-        let answers = join_all(asks.iter().map(|(stop, ask)| runner.call(&stop.seat, ask, patience))).await;
+        let asks: Vec<(&Stop<'p>, Option<Pass>, Ask)> = open
+            .into_iter()
+            .map(|stop| {
+                let pass = runner.admit(&stop.seat, patience);
+                let told = pass.is_some() && intent == Intent::Take;
+                let demands = items.iter().filter(|item| is_open(item, stop)).map(|item| {
+                    let (cost, terms) = (item.met.limit.cost, item.met.terms());
+                    let ask = || self.wallet.borrow_mut().ask(item.name, &terms, cost, asked, self.patience.deadline);
+                    let (wish, owed) = if told { ask() } else { Default::default() };
+                    item.met.demand(cost, wish, owed)
+                });
+                (stop, pass, stop.ask(intent, demands.collect(), self.patience.durable_after, patience))
+            })
+            .collect();
+        let calls = asks.iter().map(async |(stop, pass, ask)| match pass {
+            Some(pass) => runner.call_with(*pass, &stop.seat, ask, patience).await,
+            None => Err(Trouble::NotAsked),
+        });
+        let answers = join_all(calls).await;
         let heard = self.now();
-        for ((stop, ask), answer) in asks.iter().zip(answers) {
+        for ((stop, _, ask), answer) in asks.iter().zip(answers) {
             self.hear(stop, ask, answer, Trip { asked, heard }, items, decision);
         }
         refusing(items).is_none()
@@ -42,31 +61,6 @@ impl<A: Actors> Gate<'_, A> {
     fn runner(&self) -> Runner<'_, A> {
         let Gate { actors, wallet, circuits, patience, wall, .. } = *self;
         Runner { actors, wallet, circuits, patience, wall }
-    }
-
-    /// The question to a stop's actor about the limits that are not settled yet, if there are any. `trip` ends when its answer is not
-    /// waited for any more.
-    fn question<'s, 'p>(
-        &self,
-        stop: &'s Stop<'p>,
-        items: &[Item<'_, 'p>],
-        intent: Intent,
-        trip: Trip,
-    ) -> Option<(&'s Stop<'p>, Ask)> {
-        let mut wallet = self.wallet.borrow_mut();
-        let Patience { durable_after, deadline } = self.patience;
-        let open = items.iter().filter(|item| item.outcome.is_none() && item.stop.seat == stop.seat);
-        let demands: Vec<_> = open
-            .map(|item| {
-                let cost = item.met.limit.cost;
-                let (wish, owed) = match intent {
-                    Intent::Take => wallet.ask(item.name, &item.met.terms(), cost, trip.asked, deadline),
-                    Intent::Peek => (0, 0),
-                };
-                item.met.demand(cost, wish, owed)
-            })
-            .collect();
-        (!demands.is_empty()).then(|| (stop, stop.ask(intent, demands, durable_after, trip.heard.since(trip.asked))))
     }
 
     /// Takes in one actor's answer, or the lack of one.
@@ -102,10 +96,12 @@ impl<A: Actors> Gate<'_, A> {
                 // The take that follows says what becomes of it.
                 continue;
             }
-            if trouble.is_some() {
-                wallet.lost(item.name, demand.owed);
+            match trouble {
+                None => wallet.receive(item.name, &demand.terms, grant, &outcome, trip),
+                // Whoever has asked for more meanwhile may still be answered.
+                Some(Trouble::NotAsked) => {}
+                Some(_) => wallet.lost(item.name, demand.owed),
             }
-            wallet.receive(item.name, &demand.terms, grant, &outcome, trip);
             item.outcome = Some(outcome);
             if met && !took {
                 continue;

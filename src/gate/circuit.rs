@@ -17,6 +17,9 @@ const PAUSE: Span = Span::from_millis(250);
 /// The longest pause, in the middle.
 const LONGEST: Span = Span::from_secs(10);
 
+/// How long the time that an answer took says something about the next one's.
+const LATELY: Span = Span::from_secs(1);
+
 /// The way to one who may be in trouble.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Circuit {
@@ -100,6 +103,8 @@ impl Circuit {
 #[derive(Debug, Default)]
 pub struct Circuits {
     by_actor: HashMap<u64, Circuit>,
+    /// How long each actor's last answer took, and when it came.
+    trips: HashMap<u64, (Span, Time)>,
     /// Limits that could not be checked lately, each with its actor.
     down: HashSet<(u32, u64)>,
     chance: u64,
@@ -129,8 +134,17 @@ impl Circuits {
         }
     }
 
-    /// Takes in what became of a question to the actor at `seat`.
-    pub fn hear(&mut self, seat: &Seat<'_>, pass: Pass, heard: Heard, now: Time) {
+    /// Whether the last answer took longer than `patience`, not long ago.
+    pub fn takes_longer(&self, seat: &Seat<'_>, now: Time, patience: Span) -> bool {
+        let last = self.trips.get(&seat.actor());
+        last.is_some_and(|(trip, heard)| patience < *trip && now < heard.plus(LATELY))
+    }
+
+    /// Takes in what became of a question to the actor at `seat`, asked at `asked`.
+    pub fn hear(&mut self, seat: &Seat<'_>, pass: Pass, heard: Heard, asked: Time, now: Time) {
+        if heard == Heard::Answer {
+            self.trips.insert(seat.actor(), (now.since(asked), now));
+        }
         if heard == Heard::Answer && self.by_actor.is_empty() {
             return;
         }

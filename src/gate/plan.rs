@@ -3,6 +3,7 @@
 use super::ports::{Ask, Demand, Intent, Seat, Terms, Weight};
 use crate::identity::digest::Subject;
 use crate::identity::key::KeySources;
+use crate::limit::prepay::Wish;
 use crate::limit::rate::Allowance;
 use crate::limit::time::Span;
 use crate::policy::{Binding, Limit, Mode, Policy, Scope};
@@ -112,7 +113,7 @@ impl Met<'_> {
     }
 
     /// The question for one request, or for none and what is wished for alone.
-    pub fn demand(&self, cost: u64, wish: u64, owed: u64) -> Demand {
+    pub fn demand(&self, cost: u64, wish: Wish, owed: u64) -> Demand {
         Demand {
             limit: self.limit.name.clone(),
             terms: self.terms(),

@@ -4,6 +4,7 @@
 use crate::identity::digest::Subject;
 use crate::limit::day::Zone;
 use crate::limit::gcra::Gcra;
+use crate::limit::prepay::Wish;
 use crate::limit::table::BucketId;
 use crate::limit::time::Span;
 use core::fmt;
@@ -47,8 +48,8 @@ pub struct Demand {
     pub cost: u64,
     /// Tokens that each request takes.
     pub each: u64,
-    /// How many tokens more the asker would like to hold, to spend without asking.
-    pub wish: u64,
+    /// How many tokens more the asker would like to hold.
+    pub wish: Wish,
     /// Tokens that the caller has used up already and the asker has not told of: of a request that was refused from memory.
     pub owed: u64,
     /// Tokens of a quota that the asker held and does not use, for the day that ends then.

@@ -6,6 +6,7 @@ use super::held::Trip;
 use super::plan::{Met, Patience, Plan};
 use super::ports::{Actors, Ask, Demand, Intent, Outcome, Reply, Seat, Trouble, Weight};
 use super::wallet::{IDLE, Name, Wallet};
+use crate::limit::prepay::Wish;
 use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
 use std::cell::RefCell;
@@ -37,14 +38,14 @@ impl<A: Actors> Gate<'_, A> {
     pub fn tendings(&self, plan: &Plan<'_>) -> Vec<Errand> {
         self.errands(plan, |wallet, name, met, now| {
             let quota = matches!(met.limit.allowance, Allowance::Quota(_));
-            (quota && wallet.tend(name, now)).then_some((0, 0))
+            (quota && wallet.tend(name, now)).then(Default::default)
         })
     }
 
     fn errands(
         &self,
         plan: &Plan<'_>,
-        wants: impl Fn(&mut Wallet, Name, &Met<'_>, Time) -> Option<(u64, u64)>,
+        wants: impl Fn(&mut Wallet, Name, &Met<'_>, Time) -> Option<(Wish, u64)>,
     ) -> Vec<Errand> {
         let mut wallet = self.wallet.borrow_mut();
         let now = wallet.now((self.wall)());
@@ -83,22 +84,42 @@ pub struct Runner<'r, A> {
 impl<A: Actors> Runner<'_, A> {
     /// Asks the actor at `seat`, unless it is left alone or there is no time.
     pub(super) async fn call(&self, seat: &Seat<'_>, ask: &Ask, patience: Span) -> Result<Reply, Trouble> {
-        let pass = self.admit(seat, patience).ok_or(Trouble::NotAsked)?;
+        match self.admit(seat, patience) {
+            Some(pass) => self.call_with(pass, seat, ask, patience).await,
+            None => Err(Trouble::NotAsked),
+        }
+    }
+
+    /// The same, having found out that it may be asked.
+    pub(super) async fn call_with(
+        &self,
+        pass: Pass,
+        seat: &Seat<'_>,
+        ask: &Ask,
+        patience: Span,
+    ) -> Result<Reply, Trouble> {
+        let asked = self.now();
         let answer = self.actors.ask(seat, ask, patience).await;
         let heard = match &answer {
             // At the end of a decision's time an answer may be late without anyone's fault.
             Err(Trouble::Late) if self.is_short(patience) => Heard::Nothing,
             answer => Heard::of(answer),
         };
-        self.circuits.borrow_mut().hear(seat, pass, heard, self.now());
+        let now = self.now();
+        self.circuits.borrow_mut().hear(seat, pass, heard, asked, now);
         answer
     }
 
-    fn admit(&self, seat: &Seat<'_>, patience: Span) -> Option<Pass> {
+    /// Whether the actor at `seat` may be asked.
+    pub(super) fn admit(&self, seat: &Seat<'_>, patience: Span) -> Option<Pass> {
         let now = self.now();
         let mut circuits = self.circuits.borrow_mut();
-        // What is asked of someone who was in trouble needs its time.
-        if patience == Span::ZERO || self.is_short(patience) && circuits.is_open(seat) {
+        // What is asked of someone who was in trouble needs its time; and whoever has waited for others' answers, and has too little left
+        // by what the last one took, would only make them wait longer.
+        let waited = patience.times(4) < self.patience.deadline.times(3);
+        let in_vain =
+            self.is_short(patience) && circuits.is_open(seat) || waited && circuits.takes_longer(seat, now, patience);
+        if patience == Span::ZERO || in_vain {
             return None;
         }
         circuits.admit(seat, now, patience)

@@ -7,7 +7,7 @@ use super::held::{Held, Trip};
 use super::known::{Begin, Known};
 use super::ports::{Back, Demand, Grant, Outcome, Terms};
 use crate::identity::digest::Subject;
-use crate::limit::prepay::{HORIZON, Pace, leasable};
+use crate::limit::prepay::{HORIZON, Pace, Wish, leasable};
 use crate::limit::steady::Steady;
 use crate::limit::time::{Span, Time};
 use hashbrown::HashMap;
@@ -113,16 +113,21 @@ impl Wallet {
 
     /// How much to wish for with a question that is about to be asked anyway, and what is owed; notes that it is under way. A call
     /// under way that is older than `patience` is not counted on.
-    pub fn ask(&mut self, name: Name, terms: &Terms, cost: u64, now: Time, patience: Span) -> (u64, u64) {
+    pub fn ask(&mut self, name: Name, terms: &Terms, cost: u64, now: Time, patience: Span) -> (Wish, u64) {
         let entry = self.enter(name, now);
         let horizon = entry.horizon_for(terms);
         let may = !matches!(terms, Terms::Rate(gcra) if !leasable(gcra, cost)) && !entry.busy(now, patience);
-        let mut wish = 0;
+        let mut wish = Wish::default();
         if may {
-            // Whoever waits will be served by this one call.
-            let waiting = core::mem::take(&mut entry.wanted).saturating_sub(cost);
-            wish = if entry.leases.len() < LEASES { entry.pace.wish(now, horizon).max(waiting) } else { 0 };
             entry.asked = Some(now);
+            let waiting = core::mem::take(&mut entry.wanted).saturating_sub(cost);
+            if entry.leases.len() < LEASES {
+                // Whoever waits will be served by this one call.
+                wish = match entry.pace.wish(now, horizon) {
+                    0 => Wish { ahead: 0, waiting },
+                    ahead => Wish { ahead: ahead.max(waiting), waiting: 0 },
+                };
+            }
         }
         (wish, entry.known.tell(terms, now))
     }

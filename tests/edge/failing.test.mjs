@@ -1,7 +1,7 @@
 // When a limit cannot be checked: `on_error` decides, inside the deadline, and nobody shouts.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { count, HOUR, inTurn, NOON, parallel, problem, start, until } from "./harness/index.mjs";
+import { count, HOUR, inTurn, MINUTE, NOON, parallel, problem, start, until } from "./harness/index.mjs";
 
 let edge;
 const late = [];
@@ -74,8 +74,9 @@ test("sto_01_an_overloaded_actor_is_never_asked_twice", async () => {
   await edge.fail({ actor: { kind: "throw", flags: { overloaded: true, retryable: true } } });
   for (const path of ["/open", "/closed", "/local", "/all"]) {
     const before = (await edge.asked()).calls;
-    await edge.get(path, who);
-    assert.equal((await edge.asked()).calls - before, 1, path);
+    await inTurn(5, () => edge.get(path, who));
+    assert.equal((await edge.asked()).calls - before, 1, `${path}: once, and then it is left alone`);
+    await edge.advance(MINUTE);
   }
   await edge.fail({ actor: null });
 });
@@ -146,6 +147,7 @@ test("a late actor holds nobody up for longer than DEADLINE says", async (t) => 
     assert.equal((await edge.get("/", { ip: "203.0.113.7" })).status, 200);
     times.push(performance.now() - began);
   }
-  times.sort((a, b) => a - b);
-  assert.ok(times[2] >= 45 && times[2] < 200, `${times.map(Math.round)} ms`);
+  const [first, second, ...rest] = times;
+  assert.ok([first, second].every((time) => time >= 45 && time < 200), `${times.map(Math.round)} ms`);
+  assert.ok(rest.sort((a, b) => a - b)[1] < 40, `${times.map(Math.round)} ms: nobody waits for it any more`);
 });

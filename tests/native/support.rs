@@ -9,6 +9,7 @@ use penstock::gate::ports::{Ask, Demand, Intent, Outcome, Reply, Terms, Weight};
 use penstock::identity::Subject;
 use penstock::ledger::{Added, Entry, Ledger};
 use penstock::limit::gcra::Gcra;
+use penstock::limit::prepay::Wish;
 use penstock::limit::table::BucketId;
 use penstock::limit::time::{Span, Time};
 use std::collections::BTreeMap;
@@ -183,7 +184,7 @@ pub fn rate(name: &str, interval: Span, burst: u64) -> Demand {
         terms: Terms::Rate(gcra),
         cost: 1,
         each: 1,
-        wish: 0,
+        wish: Wish::default(),
         owed: 0,
         back: None,
         weight: Weight::Binding,
@@ -193,5 +194,14 @@ pub fn rate(name: &str, interval: Span, burst: u64) -> Demand {
 /// `count` a day in `zone`.
 pub fn quota(name: &str, count: u64, zone: &str) -> Demand {
     let terms = Terms::Quota(count, zone.parse().unwrap());
-    Demand { limit: name.into(), terms, cost: 1, each: 1, wish: 0, owed: 0, back: None, weight: Weight::Binding }
+    Demand {
+        limit: name.into(),
+        terms,
+        cost: 1,
+        each: 1,
+        wish: Wish::default(),
+        owed: 0,
+        back: None,
+        weight: Weight::Binding,
+    }
 }

@@ -33,9 +33,9 @@ pub fn ahead(gcra: &Gcra, cost: u64) -> Span {
     if leasable(gcra, cost) { hold(gcra, LONGEST_HORIZON).unwrap_or_default() } else { Span::ZERO }
 }
 
-/// Whether tokens may be held for requests that cost as much.
+/// Whether tokens may be held for requests that cost as much, for long enough to be worth it.
 pub fn leasable(gcra: &Gcra, cost: u64) -> bool {
-    cost <= gcra.burst() / 2
+    cost <= gcra.burst() / 2 && hold(gcra, HORIZON).is_some()
 }
 
 /// How long a slice may lie before it is spent: its slots begin that far ahead, so that they are still good by then. The
@@ -45,15 +45,27 @@ fn hold(gcra: &Gcra, horizon: Span) -> Option<Span> {
     (hold >= SHORTEST_HOLD).then_some(hold)
 }
 
-/// Grants up to `wish` slots of the bucket whose TAT is `tat`: at most a share of what is left and of a horizon ahead, and as many as
-/// some requests of `each` tokens take. A rest too small for a request could not be spent, and a caller who asks again and again
-/// would be given one each time, and wait for ever.
-pub fn grant(gcra: &Gcra, tat: Time, now: Time, wish: u64, each: u64, horizon: Span) -> Option<Granted> {
+/// How many slots a holder would like to have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wish {
+    /// To spend later, without asking.
+    pub ahead: u64,
+    /// For requests that wait for this very answer; instead of the others.
+    pub waiting: u64,
+}
+
+/// Grants what is wished for of the bucket whose TAT is `tat`, and as many slots as some requests of `each` tokens take. A rest too small for
+/// a request could not be spent, and a caller who asks again and again would be given one each time, and wait for ever.
+///
+/// What is held ahead is at most a share of what is left and of a horizon ahead. Those who wait get what they would have got had
+/// each of them asked: the next slots, up to all that are left.
+pub fn grant(gcra: &Gcra, tat: Time, now: Time, wish: Wish, each: u64, horizon: Span) -> Option<Granted> {
     let hold = hold(gcra, horizon)?;
-    let start = tat.max(now.plus(hold));
-    let end = now.plus(gcra.capacity()).plus(hold);
+    let full = now.plus(gcra.capacity());
+    let (start, end, share) =
+        if wish.waiting > 0 { (tat.max(now), full, 1) } else { (tat.max(now.plus(hold)), full.plus(hold), SHARE) };
     let free = end.since(start).as_nanos().checked_div(gcra.interval().as_nanos())?;
-    let most = wish.min(free / SHARE);
+    let most = wish.ahead.max(wish.waiting).min(free.checked_div(share)?);
     let count = most.checked_div(each)?.saturating_mul(each);
     if count == 0 {
         return None;

@@ -22,7 +22,7 @@ mod lease;
 mod pace;
 
 pub use ahead::Ahead;
-pub use grant::{Granted, Horizon, ahead, grant, leasable};
+pub use grant::{Granted, Horizon, Wish, ahead, grant, leasable};
 pub use lease::Lease;
 pub use pace::Pace;
 

@@ -4,12 +4,13 @@
 use crate::support::{ask, quota, rate};
 use penstock::actor::wire::{read_ask, read_reply, write_ask, write_reply};
 use penstock::gate::ports::{Back, Demand, Grant, Outcome, Reply, Weight};
+use penstock::limit::prepay::Wish;
 use penstock::limit::time::Span;
 use proptest::prelude::*;
 
 const ASK: &str = concat!(
     r#"{"v":1,"intent":"take","subject":"07070707070707070707070707070707","#,
-    r#""demands":[{"limit":"login/ip","cost":1,"each":2,"wish":30,"owed":2,"rate":{"interval":12000000000,"burst":5}},"#,
+    r#""demands":[{"limit":"login/ip","cost":1,"each":2,"wish":30,"waiting":4,"owed":2,"rate":{"interval":12000000000,"burst":5}},"#,
     r#"{"limit":"api/key","cost":0,"back":{"tokens":3,"until":1795996800},"shadow":true,"quota":{"count":100,"zone":"Asia/Shanghai"}}],"#,
     r#""durable_after":10000000000,"patience":200000000}"#,
 );
@@ -23,7 +24,8 @@ const REPLY: &str = concat!(
 #[test]
 fn the_question_format_is_unchanged() {
     let shadow = Demand { weight: Weight::Shadow, ..quota("api/key", 100, "Asia/Shanghai") };
-    let rate = Demand { each: 2, wish: 30, owed: 2, ..rate("login/ip", Span::from_secs(12), 5) };
+    let rate =
+        Demand { each: 2, wish: Wish { ahead: 30, waiting: 4 }, owed: 2, ..rate("login/ip", Span::from_secs(12), 5) };
     let shadow = Demand { cost: 0, back: Some(Back { tokens: 3, until: 1_795_996_800 }), ..shadow };
     let ask = ask(7, vec![rate, shadow]);
     assert_eq!(write_ask(&ask), ASK);

@@ -96,7 +96,7 @@ fn isolates_do_not_come_back_together() {
     let mut returns: Vec<u64> = (0..64_u64)
         .map(|isolate| {
             let mut circuits = Circuits::new(isolate);
-            circuits.hear(&seat, Pass::Usual, Heard::Overload, NOW);
+            circuits.hear(&seat, Pass::Usual, Heard::Overload, NOW, NOW);
             (0..1_000).find(|millis| circuits.admit(&seat, NOW.plus(ms(*millis)), PATIENCE).is_some()).unwrap()
         })
         .collect();
@@ -109,7 +109,7 @@ fn isolates_do_not_come_back_together() {
 fn one_actors_trouble_is_not_anothers() {
     let mut circuits = Circuits::new(1);
     let [bad, good] = [0, 1].map(|shard| Seat::Ip(Subject::from_bytes([shard; 16])));
-    circuits.hear(&bad, Pass::Usual, Heard::Overload, NOW);
+    circuits.hear(&bad, Pass::Usual, Heard::Overload, NOW, NOW);
     assert!(circuits.is_open(&bad) && !circuits.is_open(&good));
     assert!(!circuits.is_open(&Seat::Key(Subject::from_bytes([0; 16]))));
 }

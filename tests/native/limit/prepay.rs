@@ -1,7 +1,7 @@
 //! The sizes and the windows of what is prepaid.
 
 use penstock::limit::gcra::Gcra;
-use penstock::limit::prepay::{Ahead, HORIZON, Horizon, LONGEST_HORIZON, Lease, Pace, SHARE, ahead, grant};
+use penstock::limit::prepay::{Ahead, HORIZON, Horizon, LONGEST_HORIZON, Lease, Pace, SHARE, Wish, ahead, grant};
 use penstock::limit::time::{Span, Time};
 use proptest::prelude::*;
 
@@ -126,7 +126,7 @@ proptest! {
         horizon in 500..10_000_u64,
     ) {
         let tat = gcra.settle(NOW.plus(Span::from_nanos(debt)), NOW, ahead(&gcra, 1));
-        let Some(granted) = grant(&gcra, tat, NOW, wish, each, MS.times(horizon)) else { return Ok(()) };
+        let Some(granted) = grant(&gcra, tat, NOW, Wish { ahead: wish, waiting: 0 }, each, MS.times(horizon)) else { return Ok(()) };
         let start = NOW.plus(granted.first);
         prop_assert!(start >= tat, "no slot twice");
         prop_assert!((1..=wish).contains(&granted.count));
@@ -135,6 +135,24 @@ proptest! {
         let room = gcra.capacity().plus(gcra.tolerance()).as_nanos() / gcra.interval().as_nanos();
         prop_assert!(granted.count <= room / SHARE + 1);
         prop_assert_eq!(gcra.settle(granted.tat, NOW, ahead(&gcra, 1)), granted.tat);
+    }
+
+    #[test]
+    fn those_who_wait_get_what_each_of_them_would_have_got(
+        gcra in buckets(),
+        debt in 0..20_000_000_000_u64,
+        waiting in 1..10_000_u64,
+    ) {
+        let tat = gcra.settle(NOW.plus(Span::from_nanos(debt)), NOW, ahead(&gcra, 1));
+        let granted = grant(&gcra, tat, NOW, Wish { ahead: 0, waiting }, 1, HORIZON);
+        let (mut alone, mut count) = (tat, 0);
+        while let Ok(taken) = gcra.take(alone, NOW, 1) && count < waiting {
+            (alone, count) = (taken, count + 1);
+        }
+        match granted {
+            Some(granted) => prop_assert_eq!((granted.count, granted.tat), (count, alone)),
+            None => prop_assert!(count == 0 || ahead(&gcra, 1) == Span::ZERO, "{} of a bucket that can be leased from", count),
+        }
     }
 
     #[test]

@@ -1,0 +1,83 @@
+//! Whether an actor can have said what it is heard to say.
+//!
+//! An answer may come from another version, through a fault, or from a damaged actor. What no actor can have said to this question is not
+//! believed at all: then `on_error` decides, which keeps its guarantee, where a lease of made-up slots would not. What is only
+//! unusual is read so that nobody is let in or locked out by it.
+
+use super::ports::{Ask, Demand, Grant, Outcome, Reply, Terms, Trouble};
+use crate::limit::gcra::Gcra;
+use crate::limit::prepay::{HORIZON, LONGEST_HORIZON, ahead};
+use crate::limit::time::{Span, Time};
+
+/// No calendar day is longer, by whatever clock.
+const DAY: Span = Span::from_secs(49 * 60 * 60);
+
+/// How far wrong a clock may be by which a day's end is judged.
+const SKEW: Span = Span::from_secs(60 * 60);
+
+/// The answer to `ask`, if it can be one.
+///
+/// # Errors
+/// [`Trouble::Nonsense`], which says what cannot be.
+pub fn believe(ask: &Ask, mut reply: Reply, wall: Time) -> Result<Reply, Trouble> {
+    if reply.outcomes.len() != ask.demands.len() {
+        return Err(Trouble::Nonsense("it is the answer to another question".into()));
+    }
+    reply.grants.resize(ask.demands.len(), None);
+    reply.horizon = reply.horizon.max(HORIZON).min(LONGEST_HORIZON);
+    let said = ask.demands.iter().zip(&reply.outcomes).zip(&reply.grants);
+    let wrong = said.into_iter().find_map(|((demand, outcome), grant)| {
+        Some((demand, outcome_problem(demand, outcome, wall).or_else(|| grant_problem(demand, outcome, (*grant)?))?))
+    });
+    match wrong {
+        None => Ok(reply),
+        Some((demand, problem)) => {
+            let mut said = demand.limit.clone();
+            said.push_str(": ");
+            said.push_str(problem);
+            Err(Trouble::Nonsense(said))
+        }
+    }
+}
+
+/// How far ahead of its now an actor's TAT may lie for a limit.
+fn furthest(gcra: &Gcra) -> Span {
+    gcra.capacity().plus(ahead(gcra, 0))
+}
+
+fn outcome_problem(demand: &Demand, outcome: &Outcome, wall: Time) -> Option<&'static str> {
+    let (burst, longest) = match &demand.terms {
+        Terms::Rate(gcra) => (gcra.burst(), furthest(gcra).plus(gcra.interval())),
+        Terms::Quota(count, _) => (*count, DAY),
+    };
+    let (left, wait, slot, until) = match *outcome {
+        Outcome::Met { left, more, slot, until } => (left, more, slot, until),
+        Outcome::Refused { left, wait, until } => (left, wait, Span::ZERO, until),
+        Outcome::Full { .. } | Outcome::Unknown => return None,
+    };
+    let day_ended = until.is_some_and(|until| Time::from_millis(until.saturating_mul(1_000)).plus(SKEW) < wall);
+    match () {
+        () if left > burst => Some("more is left than there can be"),
+        () if wait > longest => Some("a longer wait than there can be"),
+        () if slot > longest => Some("a slot further ahead than there can be"),
+        () if day_ended => Some("a day that has ended"),
+        () => None,
+    }
+}
+
+fn grant_problem(demand: &Demand, outcome: &Outcome, grant: Grant) -> Option<&'static str> {
+    if grant.count > demand.wish.ahead.max(demand.wish.waiting) {
+        return Some("more is granted than was wished for");
+    }
+    match &demand.terms {
+        Terms::Rate(gcra) => {
+            let last = grant.first.plus(gcra.interval().times(grant.count));
+            (last > furthest(gcra)).then_some("slots further ahead than there can be")
+        }
+        // What is left is counted beside what is granted.
+        Terms::Quota(count, _) => match outcome {
+            Outcome::Met { left, .. } if grant.count.saturating_add(*left) > *count => Some("more than the day has"),
+            _ => None,
+        },
+    }
+}
