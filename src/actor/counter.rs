@@ -228,6 +228,9 @@ impl Counter {
         let mut changed = Vec::with_capacity(places.len());
         for ((place, outcome), granted) in places.iter().zip(reply.outcomes.iter_mut()).zip(&mut reply.grants) {
             let (Some(gcra), Demand { cost, each, wish, .. }) = (place.rate(), place.demand) else { continue };
+            if matches!(outcome, Outcome::Full { .. }) {
+                continue;
+            }
             let bucket = self.table.get(place.id);
             let takes = taken == Taken::All && matches!(outcome, Outcome::Met { .. });
             let after_take = if takes { take(&gcra, bucket.tat, now, *cost).unwrap_or(bucket.tat) } else { bucket.tat };

@@ -109,7 +109,8 @@ impl Purse {
     /// Puts in tokens that D1 has counted and nobody has used.
     pub fn deposit(&mut self, account: Account<'_>, tokens: u64, now: Time) {
         let held = self.enter(account, now);
-        held.prepaid = held.prepaid.saturating_add(tokens);
+        // No more than the day has, whoever says that it gives them back.
+        held.prepaid = held.prepaid.saturating_add(tokens).min(account.count);
     }
 
     /// Notes what D1 said was left of the day, after counting `spent` tokens for those who asked.

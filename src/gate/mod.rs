@@ -11,5 +11,6 @@ pub mod plan;
 pub mod ports;
 pub mod refill;
 pub mod returns;
+pub mod sense;
 pub mod verdict;
 pub mod wallet;

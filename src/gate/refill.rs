@@ -5,6 +5,7 @@ use super::decide::Gate;
 use super::held::Trip;
 use super::plan::{Met, Patience, Plan};
 use super::ports::{Actors, Ask, Demand, Intent, Outcome, Reply, Seat, Trouble, Weight};
+use super::sense::believe;
 use super::wallet::{IDLE, Name, Wallet};
 use crate::limit::prepay::Wish;
 use crate::limit::rate::Allowance;
@@ -100,6 +101,7 @@ impl<A: Actors> Runner<'_, A> {
     ) -> Result<Reply, Trouble> {
         let asked = self.now();
         let answer = self.actors.ask(seat, ask, patience).await;
+        let answer = answer.and_then(|reply| believe(ask, reply, (self.wall)()));
         let heard = match &answer {
             // At the end of a decision's time an answer may be late without anyone's fault.
             Err(Trouble::Late) if self.is_short(patience) => Heard::Nothing,

@@ -25,10 +25,18 @@ pub fn believe(ask: &Ask, mut reply: Reply, wall: Time) -> Result<Reply, Trouble
     }
     reply.grants.resize(ask.demands.len(), None);
     reply.horizon = reply.horizon.max(HORIZON).min(LONGEST_HORIZON);
-    let said = ask.demands.iter().zip(&reply.outcomes).zip(&reply.grants);
-    let wrong = said.into_iter().find_map(|((demand, outcome), grant)| {
-        Some((demand, outcome_problem(demand, outcome, wall).or_else(|| grant_problem(demand, outcome, (*grant)?))?))
-    });
+    let mut wrong = None;
+    for ((demand, outcome), grant) in ask.demands.iter().zip(&mut reply.outcomes).zip(&reply.grants) {
+        match (&demand.terms, &mut *outcome) {
+            // A day's count that has become smaller is news to the actor until it asks D1 again.
+            (Terms::Quota(count, _), Outcome::Met { left, .. } | Outcome::Refused { left, .. }) => {
+                *left = (*left).min(*count)
+            }
+            _ => {}
+        }
+        let problem = outcome_problem(demand, outcome, wall).or_else(|| grant_problem(demand, (*grant)?));
+        wrong = wrong.or(problem.map(|problem| (demand, problem)));
+    }
     match wrong {
         None => Ok(reply),
         Some((demand, problem)) => {
@@ -65,19 +73,11 @@ fn outcome_problem(demand: &Demand, outcome: &Outcome, wall: Time) -> Option<&'s
     }
 }
 
-fn grant_problem(demand: &Demand, outcome: &Outcome, grant: Grant) -> Option<&'static str> {
+fn grant_problem(demand: &Demand, grant: Grant) -> Option<&'static str> {
     if grant.count > demand.wish.ahead.max(demand.wish.waiting) {
         return Some("more is granted than was wished for");
     }
-    match &demand.terms {
-        Terms::Rate(gcra) => {
-            let last = grant.first.plus(gcra.interval().times(grant.count));
-            (last > furthest(gcra)).then_some("slots further ahead than there can be")
-        }
-        // What is left is counted beside what is granted.
-        Terms::Quota(count, _) => match outcome {
-            Outcome::Met { left, .. } if grant.count.saturating_add(*left) > *count => Some("more than the day has"),
-            _ => None,
-        },
-    }
+    let Terms::Rate(gcra) = &demand.terms else { return None };
+    let last = grant.first.plus(gcra.interval().times(grant.count));
+    (last > furthest(gcra)).then_some("slots further ahead than there can be")
 }

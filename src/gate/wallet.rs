@@ -21,8 +21,8 @@ const CAPACITY: usize = 20_000;
 /// Leases kept in one entry; with as many, no more are asked for. Near the limit, where grants are small, there may be several.
 const LEASES: usize = 16;
 
-/// A used-up quota is asked for again after this time: an operator may have given some back.
-const BELIEVE_QUOTA: Span = Span::from_secs(60);
+/// A used-up quota is asked for again after this time: an operator may have given some back. So is an actor that had no room.
+const BELIEVE: Span = Span::from_secs(60);
 
 /// Quota tokens that have lain unused for this long go back to the actor.
 pub const IDLE: Span = Span::from_secs(1);
@@ -168,8 +168,8 @@ impl Wallet {
                 entry.spent = trip.heard;
             }
             Outcome::Refused { wait, .. } | Outcome::Full { wait } => {
-                let quota = matches!(demand.terms, Terms::Quota(..));
-                let until = trip.heard.plus(if quota { wait.min(BELIEVE_QUOTA) } else { wait });
+                let rate = matches!((&demand.terms, outcome), (Terms::Rate(_), Outcome::Refused { .. }));
+                let until = trip.heard.plus(if rate { wait } else { wait.min(BELIEVE) });
                 entry.denied = Some(Denied { until, outcome: *outcome, heard: trip.heard });
             }
             // It would have been spent; the next wish is for as much as is asked for here, answered or not.

@@ -18,6 +18,9 @@ const ADD: &str = "INSERT INTO quota (day, name, subject, used) VALUES (?1, ?2, 
 const GIVE_BACK: &str = "UPDATE quota SET used = used - ?4 \
      WHERE day = ?1 AND name = ?2 AND subject = ?3 AND used >= ?4";
 
+/// How long D1 may take for what nobody waits for.
+const GIVING_BACK: Span = Span::from_secs(10);
+
 const DELETE_BEFORE: &str = "DELETE FROM quota WHERE day < ?1";
 
 /// The ledger in the D1 database bound as `DB`, or its absence.
@@ -52,7 +55,8 @@ impl Ledger for D1Ledger {
             number(rest.tokens),
         ];
         let statement = database.prepare(GIVE_BACK).bind(&row).map_err(|error| error.to_string())?;
-        statement.run().await.map(|_| ()).map_err(|error| error.to_string())
+        let answer = within(GIVING_BACK, statement.run()).await.ok_or("D1 did not answer in time")?;
+        answer.map(|_| ()).map_err(|error| error.to_string())
     }
 }
 

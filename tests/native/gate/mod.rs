@@ -8,4 +8,5 @@ mod known;
 mod leases;
 mod plan;
 mod returns;
+mod sense;
 mod support;

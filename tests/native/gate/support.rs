@@ -28,6 +28,8 @@ pub struct Deployment {
     pub policy: Policy,
     pub actors: RefCell<BTreeMap<String, Rc<World>>>,
     pub trouble: RefCell<Option<Trouble>>,
+    /// What every actor says instead of the truth.
+    pub lie: RefCell<Option<Reply>>,
     pub calls: Cell<u32>,
     /// How long an actor takes, for the seats whose description contains the text.
     pub slow: RefCell<Option<(&'static str, Span)>>,
@@ -52,6 +54,9 @@ impl Actors for Deployment {
         if let Some(trouble) = self.trouble.borrow().clone() {
             return Err(trouble);
         }
+        if let Some(lie) = self.lie.borrow().clone() {
+            return Ok(lie);
+        }
         let world = Rc::clone(self.actors.borrow_mut().entry(format!("{seat:?}")).or_default());
         world.now.set(now());
         world.answer(ask).await.map_err(Trouble::Failed)
@@ -71,6 +76,7 @@ impl Deployment {
             policy: Policy::read(&vars).unwrap(),
             actors: RefCell::default(),
             trouble: RefCell::default(),
+            lie: RefCell::default(),
             calls: Cell::default(),
             slow: RefCell::default(),
             wallet: RefCell::default(),
