@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::fault::{Faults, shown};
 use super::route::Pattern;
-use super::{Access, Binding, Limit, Mode, OnError, Scope, access, name, said, settings, table, value};
+use super::{Access, Binding, Limit, Mode, OnError, Scope, access, capacity, name, said, settings, table, value};
 use crate::identity::KeySources;
 use crate::limit::rate::Allowance;
 
@@ -12,14 +12,16 @@ use crate::limit::rate::Allowance;
 pub(super) struct Read {
     pub(super) binding: Binding,
     pub(super) routes: Vec<(String, String, Pattern)>,
+    /// Whether it says a priority.
+    pub(super) ranked: bool,
 }
 
 /// What one field that holds limits says, before the other fields are known.
-struct Allowed<'a> {
-    scope: Scope,
+pub(super) struct Allowed<'a> {
+    pub(super) scope: Scope,
     field: &'static str,
     /// The text, for messages, and what it means.
-    entries: Vec<(&'a str, Allowance)>,
+    pub(super) entries: Vec<(&'a str, Allowance)>,
 }
 
 const MODES: &[(&str, Option<Mode>)] =
@@ -44,6 +46,8 @@ pub(super) fn read(var: &str, value: &Value, shared_key: Option<&KeySources>, fa
     let mode = table.field("mode", faults, |value| value::choice(value, MODES)).unwrap_or(Some(Mode::Enforce));
     let on_error = table.field("on_error", faults, |value| value::choice(value, ON_ERROR));
     let exempt = table.exempt(is_base, &allowed, faults);
+    let reader = capacity::Reader { var, name: &name, fields: &fields, mode, on_error };
+    let capacity = reader.read(&allowed, routes.iter().map(|(_, _, pattern)| pattern), faults);
     let mut nets = |field| fields.get(field).map(|value| access::nets(&table.place(field), value, faults));
     let access = Access { allow: nets("allow").unwrap_or_default(), block: nets("block").unwrap_or_default() };
     let message = table.field("message", faults, said::message);
@@ -68,11 +72,12 @@ pub(super) fn read(var: &str, value: &Value, shared_key: Option<&KeySources>, fa
         off: mode.is_none(),
         mode: mode.unwrap_or(Mode::Enforce),
         access,
+        capacity,
         message,
         docs,
         key: key.unwrap_or_else(KeySources::usual),
     };
-    Some(Read { binding, routes })
+    Some(Read { binding, routes, ranked: fields.contains_key("priority") })
 }
 
 /// `LIMIT_LOGIN_PAGE` is `login-page`.
@@ -141,7 +146,8 @@ impl<'a> Table<'a> {
         let exempt = self.field("exempt", faults, value::flag);
         let mut fields: Vec<&str> = allowed.iter().map(|allowed| allowed.field).collect();
         fields.extend(self.fields.contains_key("allow").then_some("allow"));
-        let blocks = self.fields.contains_key("block");
+        fields.extend(capacity::limiting(self.fields));
+        let does_else = self.fields.contains_key("block") || capacity::is_given(self.fields);
         match exempt {
             Some(true) if is_base => faults.add(
                 self.place("exempt"),
@@ -156,11 +162,11 @@ impl<'a> Table<'a> {
             }
             // Where `exempt` itself is at fault nobody knows what was meant.
             Some(false) | None
-                if fields.is_empty() && !blocks && (exempt.is_some() || !self.fields.contains_key("exempt")) =>
+                if fields.is_empty() && !does_else && (exempt.is_some() || !self.fields.contains_key("exempt")) =>
             {
                 faults.add(
                     self.var,
-                    "limits nothing, expected at least one of per_ip, per_key, global, allow and block, or exempt = true",
+                    "limits nothing, expected at least one of per_ip, per_key, global, in_flight, sockets, timeout, allow and block, or exempt = true",
                 );
             }
             _ => {}

@@ -17,6 +17,7 @@ use crate::limit::rate::Allowance;
 
 pub mod access;
 mod binding;
+pub mod capacity;
 mod cors;
 pub mod fault;
 mod host;
@@ -32,6 +33,7 @@ mod value;
 mod words;
 
 pub use access::{Access, Block, Reception};
+pub use capacity::{Cap, Capacity, Priority, Size};
 pub use cors::{Cors, Readable};
 pub use fault::Fault;
 pub use said::Words;
@@ -70,6 +72,8 @@ pub struct Binding {
     pub mode: Mode,
     /// Who of its requests' addresses stands apart.
     pub access: Access,
+    /// How much may be under way at once.
+    pub capacity: Capacity,
     /// `message`: said in its refusals.
     pub message: Option<String>,
     /// `docs`: a URL that its refusals link to.
@@ -145,11 +149,15 @@ impl Policy {
         let mut bindings = Vec::new();
         let mut names = BTreeMap::new();
         let mut routes = Vec::new();
+        let mut priorities = Vec::new();
         for (var, value) in vars {
             match name::var(var) {
                 name::Var::Limit => {
                     let Some(read) = binding::read(var, value, shared_key.as_ref(), &mut faults) else { continue };
                     routes.extend(read.routes);
+                    if read.ranked {
+                        priorities.push((read.binding.name.clone(), var.clone()));
+                    }
                     if let Some(other) = names.insert(read.binding.name.clone(), var) {
                         faults.add(var, format!("its limits would have the same names as those of {other}"));
                     }
@@ -160,6 +168,7 @@ impl Policy {
             }
         }
         lookup::find_duplicates(&routes, &mut faults);
+        capacity::rank(&mut base, &mut bindings, &priorities, &mut faults);
         let faults = faults.into_vec();
         if !faults.is_empty() {
             return Err(faults);

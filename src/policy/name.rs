@@ -21,12 +21,26 @@ const UNBUILT_SETTINGS: &[&str] = &["BUDGET"];
 
 /// The fields of a `LIMIT_` table.
 pub(super) const FIELDS: &[&str] = &[
-    "route", "per_ip", "per_key", "global", "cost", "mode", "exempt", "on_error", "key", "allow", "block", "message",
+    "route",
+    "per_ip",
+    "per_key",
+    "global",
+    "cost",
+    "mode",
+    "exempt",
+    "on_error",
+    "key",
+    "allow",
+    "block",
+    "message",
     "docs",
+    "in_flight",
+    "sockets",
+    "wait",
+    "timeout",
+    "priority",
+    "warmup",
 ];
-
-/// Fields that a later version will know.
-const UNBUILT_FIELDS: &[&str] = &["in_flight", "sockets", "wait", "timeout", "priority", "warmup"];
 
 const UNBUILT: &str = "not supported by this version; remove it";
 
@@ -69,9 +83,6 @@ pub(super) fn var(name: &str) -> Var {
 
 /// What is wrong with a field called `name`, which is none of [`FIELDS`].
 pub(super) fn unknown_field(name: &str) -> String {
-    if UNBUILT_FIELDS.contains(&name) {
-        return UNBUILT.to_owned();
-    }
     match nearest(name, FIELDS, |_| 2) {
         Some(known) => format!("unknown field; did you mean `{known}`?"),
         None => format!("unknown field, expected {}", super::value::listed(FIELDS, "or")),

@@ -120,8 +120,7 @@ impl Pattern {
 
     /// Whether it is for this request: takes no longer than the shorter of the two paths, and never looks back.
     pub(super) fn matches(&self, target: &Target<'_>) -> bool {
-        let method = || self.methods.is_empty() || self.methods.contains(target.method);
-        self.matches_path(&target.path) && self.host.matches(&target.host) && method()
+        self.matches_path(&target.path) && self.host.matches(&target.host) && self.takes(target.method)
     }
 
     fn matches_path(&self, path: &Path) -> bool {
@@ -147,6 +146,11 @@ impl Pattern {
             host: self.host.clone(),
             method: !self.methods.is_empty(),
         }
+    }
+
+    /// Whether it is for requests of this method, whatever their path.
+    pub(super) fn takes(&self, method: &str) -> bool {
+        self.methods.is_empty() || self.methods.contains(method)
     }
 
     /// The patterns of at most one method that this one stands for, printed without what plays no part in matching:

@@ -1,6 +1,7 @@
-//! The addresses that meet no limit, and those that are not let in.
+//! What is said below the table: addresses that stand apart, and what bindings say beside their limits.
 
-use penstock::policy::{Access, Policy};
+use penstock::limit::time::Span;
+use penstock::policy::{Access, Capacity, Policy, Priority};
 
 /// One line for each list that has anything in it.
 pub fn lists(policy: &Policy) -> String {
@@ -12,7 +13,18 @@ pub fn lists(policy: &Policy) -> String {
     let mut text = named("", "ALLOW", "BLOCK", &policy.settings.access);
     for binding in policy.base.iter().chain(&policy.bindings) {
         let var = binding.name.to_ascii_uppercase().replace('-', "_");
-        text += &named(&format!("LIMIT_{var}."), "allow", "block", &binding.access);
+        let prefix = format!("LIMIT_{var}.");
+        text += &named(&prefix, "allow", "block", &binding.access);
+        text += &capacity(&prefix, &binding.capacity);
     }
     text
+}
+
+fn capacity(prefix: &str, capacity: &Capacity) -> String {
+    let Capacity { wait, timeout, priority, warmup, .. } = capacity;
+    let span = |name: &str, span: Option<&Span>| span.map(|span| format!("{prefix}{name}: {span}\n"));
+    let priority = (*priority != Priority::default()).then(|| format!("{prefix}priority: {priority}\n"));
+    let waits = (*wait > Span::ZERO).then_some(wait);
+    let lines = [span("wait", waits), span("timeout", timeout.as_ref()), priority, span("warmup", warmup.as_ref())];
+    lines.into_iter().flatten().collect()
 }

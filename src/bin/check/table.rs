@@ -2,7 +2,7 @@
 
 use penstock::limit::rate::Allowance;
 use penstock::limit::time::Span;
-use penstock::policy::{Binding, Limit, Policy};
+use penstock::policy::{Binding, Cap, Limit, Policy};
 
 const HEADINGS: [&str; 9] = ["ROUTE", "LIMIT", "SCOPE", "RATE", "BURST", "INTERVAL", "COST", "MODE", "ON_ERROR"];
 
@@ -28,6 +28,7 @@ fn binding_rows(binding: &Binding) -> Vec<Row> {
         routes.push("(every request)".to_owned());
     }
     let mut limits: Vec<[String; 8]> = binding.limits.iter().map(limit_cells).collect();
+    limits.extend(binding.capacity.in_flight.iter().chain(&binding.capacity.sockets).map(cap_cells));
     if limits.is_empty() {
         let mode = match binding {
             Binding { exempt: true, .. } => "exempt",
@@ -59,6 +60,12 @@ fn limit_cells(limit: &Limit) -> [String; 8] {
     };
     let [scope, cost] = [limit.scope.to_string(), limit.cost.to_string()];
     [limit.name.clone(), scope, rate, burst, interval, cost, limit.mode.to_string(), limit.on_error.to_string()]
+}
+
+fn cap_cells(cap: &Cap) -> [String; 8] {
+    let Cap { name, size, mode, on_error, .. } = cap;
+    let [mode, on_error] = [mode.to_string(), on_error.to_string()];
+    [name.clone(), "global".to_owned(), format!("{size} at once"), "-".into(), "-".into(), "1".into(), mode, on_error]
 }
 
 /// `12s`, `50ms`, `16.667ms`: three digits after the point at most.

@@ -112,6 +112,34 @@ block = "198.51.100.0/24"
 }
 
 #[test]
+fn capacity_is_shown_with_the_limits_and_below_them() {
+    let toml = PLATFORM.to_owned()
+        + r#"
+[vars.LIMIT_BASE]
+in_flight = "auto"
+timeout = "10s"
+[vars.LIMIT_PAY]
+route = "/pay"
+in_flight = "200"
+sockets = "50"
+wait = "100ms"
+priority = "high"
+"#;
+    let run = check("capacity", &toml);
+    assert_eq!((run.code, run.complained.as_str()), (Some(0), ""));
+    let lines: Vec<&str> = run.said.lines().skip(2).collect();
+    let expected = [
+        "(every request)  base/in-flight  global  auto 10..1000 at once  -      -         1     enforce  closed",
+        "/pay             pay/in-flight   global  200 at once            -      -         1     enforce  closed",
+        "                 pay/sockets     global  50 at once             -      -         1     enforce  closed",
+        "LIMIT_BASE.timeout: 10s",
+        "LIMIT_PAY.wait: 100ms",
+        "LIMIT_PAY.priority: high",
+    ];
+    assert_eq!(lines, expected, "{}", run.said);
+}
+
+#[test]
 fn the_likely_mistakes_of_a_first_deploy_are_told() {
     let limits = "[vars.LIMIT_BASE]\nper_ip = \"5/min\"\n";
     let with = |routes: &str, origin: &str| {
@@ -166,7 +194,7 @@ per_ip = 2026-11-29
         "environments",
         &toml,
         &[
-            "top level: LIMIT_LOGIN.limt: unknown field, expected route, per_ip, per_key, global, cost, mode, exempt, on_error, key, allow, block, message or docs",
+            "top level: LIMIT_LOGIN.limt: unknown field, expected route, per_ip, per_key, global, cost, mode, exempt, on_error, key, allow, block, message, docs, in_flight, sockets, wait, timeout, priority or warmup",
             "top level: LIMIT_LOGIN.per_ip: \"5/minn\": unknown period \"minn\", expected s, min, h, day, or a count such as 30s",
             "top level: LIMIT_LOGIN.cost: \"NaN\": expected a whole number, 1 or more",
             "env.staging: LIMIT_B.per_ip: \"2026-11-29\": expected a count and a period, such as 5/min, 100/s burst 200 or 1000/day",

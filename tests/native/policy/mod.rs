@@ -1,6 +1,7 @@
 //! What the vars say, and which binding a request is for.
 mod access;
 mod bindings;
+mod capacity;
 mod check;
 mod faults;
 mod precedence;

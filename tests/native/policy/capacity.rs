@@ -1,0 +1,155 @@
+//! What bindings may say about how much is under way at once.
+
+use penstock::limit::time::Span;
+use penstock::policy::{Cap, Mode, OnError, Priority, Size};
+use serde_json::{Value, json};
+
+use super::{each_has_one_fault, faults, policy};
+
+fn in_flight(value: Value) -> Size {
+    let policy = policy(json!({ "LIMIT_X": { "route": "/x", "in_flight": value } }));
+    policy.bindings[0].capacity.in_flight.as_ref().unwrap().size
+}
+
+#[test]
+fn a_cap_is_a_number_or_found_out() {
+    assert_eq!(in_flight(json!("200")), Size::Fixed(200));
+    assert_eq!(in_flight(json!(1)), Size::Fixed(1));
+    assert_eq!(in_flight(json!("auto")), Size::Auto { least: 10, most: 1_000 });
+    assert_eq!(in_flight(json!("auto 20..20")), Size::Auto { least: 20, most: 20 });
+}
+
+#[test]
+fn all_fields_of_a_binding_are_read() {
+    let policy = policy(json!({ "LIMIT_FRONT_DOOR": {
+        "route": "/x", "global": "5/s", "in_flight": "20", "sockets": "7", "wait": "100ms", "timeout": "10s",
+        "priority": "high", "warmup": "30s", "mode": "shadow", "on_error": "open",
+    } }));
+    let binding = &policy.bindings[0];
+    let cap = |name: &str, most| Cap {
+        name: name.to_owned(),
+        size: Size::Fixed(most),
+        mode: Mode::Shadow,
+        on_error: OnError::Open,
+        highest: Priority::High,
+    };
+    assert_eq!(binding.capacity.in_flight, Some(cap("front-door/in-flight", 20)));
+    assert_eq!(binding.capacity.sockets, Some(cap("front-door/sockets", 7)));
+    assert_eq!(binding.capacity.wait, Span::from_millis(100));
+    assert_eq!(binding.capacity.timeout, Some(Span::from_secs(10)));
+    assert_eq!(binding.capacity.warmup, Some(Span::from_secs(30)));
+    assert_eq!(policy.priority(Some(binding)), Priority::High);
+}
+
+#[test]
+fn any_of_them_alone_is_something_to_do() {
+    for (field, value) in [("in_flight", "1"), ("sockets", "1"), ("timeout", "1s")] {
+        policy(json!({ "LIMIT_X": { "route": "/x", field: value } }));
+    }
+    policy(json!({ "LIMIT_BASE": { "in_flight": "5" }, "LIMIT_X": { "route": "/x", "priority": "high" } }));
+}
+
+#[test]
+fn a_cap_is_closed_where_it_cannot_be_checked_and_off_means_none() {
+    let of =
+        |mode: &str| policy(json!({ "LIMIT_X": { "route": "/x", "in_flight": "5", "timeout": "1s", "mode": mode } }));
+    let on = of("enforce");
+    assert_eq!(on.bindings[0].capacity.in_flight.as_ref().unwrap().on_error, OnError::Closed);
+    let off = of("off");
+    assert_eq!(off.bindings[0].capacity.in_flight, None);
+    assert_eq!(off.timeout(Some(&off.bindings[0])), None);
+}
+
+#[test]
+fn the_origins_deadline_is_the_bindings_own_or_bases() {
+    let policy = policy(json!({
+        "LIMIT_BASE": { "timeout": "10s" },
+        "LIMIT_A": { "route": "/a", "timeout": "60s" },
+        "LIMIT_B": { "route": "/b", "per_ip": "5/s" },
+        "LIMIT_C": { "route": "/c", "exempt": true },
+        "LIMIT_D": { "route": "/d", "exempt": true, "timeout": "2s" },
+    }));
+    let timeout = |path: &str| policy.timeout(policy.route("GET", "h", path)).map(|span| span.as_secs_up());
+    assert_eq!(timeout("/a"), Some(60));
+    assert_eq!(timeout("/b"), Some(10));
+    assert_eq!(timeout("/other"), Some(10));
+    assert_eq!(timeout("/c"), None, "an exempt binding does not meet base");
+    assert_eq!(timeout("/d"), Some(2));
+}
+
+#[test]
+fn a_cap_knows_the_highest_priority_that_meets_it() {
+    let highest = |bindings: Value| {
+        let policy = policy(bindings);
+        policy.base.unwrap().capacity.in_flight.unwrap().highest
+    };
+    assert_eq!(highest(json!({ "LIMIT_BASE": { "in_flight": 5 } })), Priority::Normal);
+    assert_eq!(highest(json!({ "LIMIT_BASE": { "in_flight": 5, "priority": "low" } })), Priority::Low);
+    let with = |x: Value| json!({ "LIMIT_BASE": { "in_flight": 5, "priority": "low" }, "LIMIT_X": x });
+    assert_eq!(highest(with(json!({ "route": "/x", "per_ip": "5/s" }))), Priority::Normal);
+    assert_eq!(highest(with(json!({ "route": "/x", "priority": "high" }))), Priority::High);
+    assert_eq!(highest(with(json!({ "route": "/x", "exempt": true }))), Priority::Low);
+    assert_eq!(highest(with(json!({ "route": "/x", "per_ip": "1/s", "mode": "off" }))), Priority::Normal);
+}
+
+#[test]
+fn contradictions_are_faults_with_their_places() {
+    let x = |mut fields: Value| {
+        fields["route"] = json!("/x");
+        json!({ "LIMIT_X": fields })
+    };
+    let cap = "expected a whole number from 1 to 1000000";
+    let auto = "\"auto\", or \"auto MIN..MAX\" such as \"auto 10..1000\"";
+    each_has_one_fault(&[
+        (x(json!({ "in_flight": "0" })), &format!("LIMIT_X.in_flight: \"0\": {cap}, {auto}")),
+        (x(json!({ "in_flight": "many" })), &format!("LIMIT_X.in_flight: \"many\": {cap}, {auto}")),
+        (x(json!({ "sockets": "0" })), &format!("LIMIT_X.sockets: \"0\": {cap}")),
+        (x(json!({ "sockets": "auto" })), &format!("LIMIT_X.sockets: \"auto\": {cap}")),
+        (
+            x(json!({ "in_flight": "auto 50..10" })),
+            "LIMIT_X.in_flight: \"auto 50..10\": 50 is above 10, expected the smaller one first",
+        ),
+        (
+            x(json!({ "in_flight": "auto 0..10" })),
+            "LIMIT_X.in_flight: \"auto 0..10\": expected \"auto MIN..MAX\" with whole numbers from 1 to 1000000, such as \"auto 10..1000\"",
+        ),
+        (
+            x(json!({ "in_flight": "automatic" })),
+            "LIMIT_X.in_flight: \"automatic\": expected \"auto MIN..MAX\" with whole numbers from 1 to 1000000, such as \"auto 10..1000\"",
+        ),
+        (
+            x(json!({ "per_ip": "5/s", "wait": "100ms" })),
+            "LIMIT_X.wait: there is no in_flight here to wait for: add it, or remove wait",
+        ),
+        (x(json!({ "in_flight": 5, "wait": "6s" })), "LIMIT_X.wait: \"6s\": out of bounds, expected 1ms to 5s"),
+        (x(json!({ "timeout": "99ms" })), "LIMIT_X.timeout: \"99ms\": out of bounds, expected 100ms to 600s"),
+        (
+            x(json!({ "global": "5/day", "warmup": "30s" })),
+            "LIMIT_X.warmup: there is no global rate here to open slowly: add one, or remove warmup",
+        ),
+        (
+            x(json!({ "in_flight": 5, "priority": "urgent" })),
+            "LIMIT_X.priority: \"urgent\": expected \"high\", \"normal\" or \"low\"",
+        ),
+        (
+            x(json!({ "per_ip": "5/s", "priority": "low" })),
+            "LIMIT_X.priority: nothing is shared here that could be full: neither this binding nor LIMIT_BASE has in_flight, sockets or global",
+        ),
+        (
+            json!({ "LIMIT_X": { "route": ["POST /x", "PUT /x"], "sockets": 5 } }),
+            "LIMIT_X.sockets: a WebSocket begins with a GET, and none of the routes takes one: add GET, or remove sockets",
+        ),
+        (
+            x(
+                json!({ "exempt": true, "in_flight": 5, "wait": "1s", "sockets": 5, "priority": "high", "timeout": "1s" }),
+            ),
+            "LIMIT_X.exempt: an exempt route meets no limit, so in_flight, sockets, wait and priority would mean nothing: remove one or the other",
+        ),
+    ]);
+}
+
+#[test]
+fn a_fault_is_not_told_twice() {
+    assert_eq!(faults(json!({ "LIMIT_X": { "route": "/x", "global": "5/sec", "warmup": "30s" } })).len(), 1);
+    assert_eq!(faults(json!({ "LIMIT_X": { "route": "/x", "in_flight": "x", "wait": "1s" } })).len(), 1);
+}
