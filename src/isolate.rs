@@ -3,6 +3,7 @@
 use crate::gate::circuit::Circuits;
 use crate::gate::local::Local;
 use crate::gate::returns::Returns;
+use crate::gate::slots::admit::Books;
 use crate::gate::wallet::Wallet;
 use crate::http::arrived;
 use crate::http::glue::Names;
@@ -38,6 +39,8 @@ pub struct Isolate {
     pub returns: RefCell<Returns>,
     /// The refusals of the last second.
     pub flood: RefCell<Flood>,
+    /// The slots that it holds.
+    pub books: Rc<RefCell<Books>>,
     /// Which warnings were given lately.
     pub warned: RefCell<Warned>,
 }
@@ -76,6 +79,12 @@ impl Isolate {
         ISOLATE.with(|isolate| Rc::clone(isolate.get_or_init(|| Rc::new(Isolate::read(env)))))
     }
 
+    /// Gives the isolate a number of its own where it keeps slots; drawn when a request is there, as the platform demands.
+    pub fn call_books(&self) {
+        let half = || (Math::random() * f64::from(u32::MAX)) as u64;
+        self.books.borrow_mut().call(|| (half() << 32) | half());
+    }
+
     /// Logs that something is not as it should be at `place`, if that was not said a moment ago.
     pub fn warn(&self, place: &str, problem: &str, now: Time) {
         if let Some(line) = self.warned.borrow_mut().warning(place, problem, now) {
@@ -95,6 +104,7 @@ impl Isolate {
             circuits: RefCell::new(Circuits::new(Math::random().to_bits())),
             returns: RefCell::default(),
             flood: RefCell::default(),
+            books: Rc::default(),
             warned: RefCell::default(),
         }
     }

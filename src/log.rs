@@ -4,10 +4,12 @@
 pub mod flood;
 
 use crate::gate::plan::Met;
+use crate::gate::ports::Trouble;
+use crate::gate::slots::caps::Crowded;
 use crate::gate::verdict::{Refusal, Unchecked};
 use crate::identity::Subject;
 use crate::limit::time::{Span, Time};
-use crate::policy::{Block, Limit, Policy};
+use crate::policy::{Block, Cap, Limit, Policy, Scope};
 use flood::Of;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -90,6 +92,23 @@ pub fn refusal_line(refusal: &Refusal<'_>, effect: Effect, ray: Option<&str>) ->
     serde_json::to_string(&line).unwrap_or_default()
 }
 
+/// The line that tells of a cap under which there was no place.
+pub fn crowded_line(crowded: &Crowded<'_>, caller: Subject, effect: Effect, ray: Option<&str>) -> String {
+    let line = RefusalLine {
+        event: "refused",
+        limit: &crowded.cap.name,
+        scope: Scope::Global.as_str(),
+        reason: crowded.reason.as_str(),
+        binding: &crowded.binding.name,
+        wait: Some(crowded.wait),
+        count: None,
+        caller: Some(caller.to_string()),
+        ray: ray.map(cut),
+        shadow: effect == Effect::Shadow,
+    };
+    serde_json::to_string(&line).unwrap_or_default()
+}
+
 /// The line that tells of an address that is not let in.
 pub fn blocked_line(block: Block<'_>, caller: Subject, effect: Effect, ray: Option<&str>) -> String {
     let line = BlockedLine {
@@ -122,6 +141,18 @@ pub fn counted_line(of: &Of, count: u64, policy: &Policy) -> String {
                 shadow: *effect == Effect::Shadow,
             })
         }
+        Of::Cap { name, binding, reason, effect } => serde_json::to_string(&RefusalLine {
+            event: "refused",
+            limit: name,
+            scope: Scope::Global.as_str(),
+            reason: reason.as_str(),
+            binding,
+            wait: None,
+            count: Some(count),
+            caller: None,
+            ray: None,
+            shadow: *effect == Effect::Shadow,
+        }),
         Of::Block(binding, effect) => serde_json::to_string(&BlockedLine {
             event: "refused",
             reason: "blocked",
@@ -158,6 +189,11 @@ pub fn refusal(refusal: &Refusal<'_>, effect: Effect, ray: Option<&str>) {
     console_log!("{}", refusal_line(refusal, effect, ray));
 }
 
+/// Logs that there was no place under a cap.
+pub fn crowded(crowded: &Crowded<'_>, caller: Subject, effect: Effect, ray: Option<&str>) {
+    console_log!("{}", crowded_line(crowded, caller, effect, ray));
+}
+
 /// Logs that an address is not let in.
 pub fn blocked(block: Block<'_>, caller: Subject, effect: Effect, ray: Option<&str>) {
     console_log!("{}", blocked_line(block, caller, effect, ray));
@@ -188,6 +224,12 @@ impl Warned {
     /// The warning that something is not as it should be at `place`, unless there was one a moment ago.
     pub fn warning(&mut self, place: &str, problem: &str, now: Time) -> Option<String> {
         self.is_due(place.to_owned(), now).then(|| warning_line(place, &without_urls(problem)))
+    }
+
+    /// The same about a cap, where the trouble is known: one a moment ago may have met it in another's place.
+    pub fn unchecked_cap(&mut self, cap: &Cap, trouble: Option<&Trouble>, now: Time) -> Option<String> {
+        let Cap { name, on_error, .. } = cap;
+        self.warning(name, &format!("cannot be checked ({}); on_error = \"{on_error}\"", trouble?), now)
     }
 
     /// The warning about a limit that could not be checked, unless there was one a moment ago.

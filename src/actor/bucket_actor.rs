@@ -6,7 +6,10 @@ use super::client::{ASK, REPLY};
 use super::counter::{Counter, answer};
 use super::disk::SqlDisk;
 use super::purse::IDLE;
-use super::wire;
+use super::slots::{ON_DISK, Slots};
+use super::slots_client::SLOTS;
+use super::slots_disk::SqlShelf;
+use super::{slots_wire, wire};
 use crate::clock;
 use crate::ledger::Ledger;
 use crate::ledger::d1::D1Ledger;
@@ -30,6 +33,9 @@ pub struct BucketActor {
     ledger: D1Ledger,
     counter: RefCell<Counter>,
     loaded: Cell<bool>,
+    shelf: SqlShelf,
+    /// Of a cap's actor; `None` until its rows are read.
+    slots: RefCell<Option<Slots>>,
     alarm: Cell<Alarm>,
 }
 
@@ -47,17 +53,23 @@ enum Alarm {
 impl DurableObject for BucketActor {
     fn new(state: State, env: Env) -> Self {
         let disk = SqlDisk::new(state.storage().sql());
+        let shelf = SqlShelf::new(state.storage().sql());
         BucketActor {
             disk,
             ledger: D1Ledger(env.d1("DB").ok()),
             state,
             counter: RefCell::default(),
             loaded: Cell::new(false),
+            shelf,
+            slots: RefCell::new(None),
             alarm: Cell::new(Alarm::Unknown),
         }
     }
 
     async fn fetch(&self, request: Request) -> Result<Response> {
+        if let Some(text) = request.headers().get(SLOTS)? {
+            return self.lend(&text).await;
+        }
         let Some(text) = request.headers().get(ASK)? else { return refuse(400, "no question") };
         let ask = match wire::read_ask(&text) {
             Ok(ask) => ask,
@@ -100,13 +112,15 @@ impl DurableObject for BucketActor {
             }
         };
         let quota = self.counter.borrow().holds_quota().then(|| now.plus(IDLE));
-        match rows.into_iter().chain(quota).min() {
+        let slots = self.take_back(now);
+        match rows.into_iter().chain(quota).chain(slots).min() {
             Some(at) => {
                 self.set_alarm(at).await?;
             }
             None => {
                 // Only this ends what an object's storage costs; a table without rows still has pages.
                 self.disk.forgotten();
+                self.shelf.forgotten();
                 // It deletes the alarm as well, one that a request has set since this one began included.
                 self.alarm.set(Alarm::Off);
                 self.state.storage().delete_all().await?;
@@ -117,6 +131,51 @@ impl DurableObject for BucketActor {
 }
 
 impl BucketActor {
+    /// Answers a question about slots.
+    async fn lend(&self, text: &str) -> Result<Response> {
+        let question = match slots_wire::read_question(text) {
+            Ok(question) => question,
+            Err(problem) => return refuse(400, &format!("unreadable question: {problem}")),
+        };
+        let answer = self.with_slots(|slots| slots.answer(&question, &self.shelf, clock::now()));
+        match answer {
+            Ok(mut answer) => {
+                if answer.rows > 0 && self.set_alarm(clock::now().plus(ON_DISK)).await? {
+                    answer.rows = answer.rows.saturating_add(1);
+                }
+                let response = Response::empty()?;
+                response.headers().set(SLOTS, &slots_wire::write_answer(&answer))?;
+                Ok(response)
+            }
+            Err(problem) => refuse(500, &problem),
+        }
+    }
+
+    /// Takes back the slots whose term has passed; when there are more to take back.
+    fn take_back(&self, now: Time) -> Option<Time> {
+        match self.with_slots(|slots| slots.sweep(&self.shelf, now)) {
+            Ok(next) => next.map(|next| next.max(now.plus(ON_DISK))),
+            Err(problem) => {
+                log::warning("actor", &problem);
+                Some(now.plus(SWEEP_EVERY))
+            }
+        }
+    }
+
+    /// Does `work` with what is lent, read from the disk if it has not been.
+    fn with_slots<T>(
+        &self,
+        work: impl FnOnce(&mut Slots) -> std::result::Result<T, String>,
+    ) -> std::result::Result<T, String> {
+        let mut slots = self.slots.borrow_mut();
+        if slots.is_none() {
+            let mut read = Slots::default();
+            self.shelf.load(&mut read)?;
+            *slots = Some(read);
+        }
+        slots.as_mut().map_or_else(|| Err("nothing was read".to_owned()), work)
+    }
+
     /// Reads the disk, once per life of the object.
     fn load(&self) -> std::result::Result<(), String> {
         if !self.loaded.get() {
@@ -168,5 +227,6 @@ fn refuse(status: u16, problem: &str) -> Result<Response> {
     let text: String = problem.chars().filter(|c| (' '..='~').contains(c)).take(200).collect();
     let response = Response::empty()?.with_status(status);
     response.headers().set(REPLY, &text)?;
+    response.headers().set(SLOTS, &text)?;
     Ok(response)
 }

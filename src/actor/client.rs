@@ -43,6 +43,11 @@ impl Actors for Client {
 }
 
 impl Client {
+    /// The same, for work that outlives the request.
+    pub fn again(&self) -> Client {
+        Client { env: self.env.clone(), request: Clone::clone(&self.request) }
+    }
+
     async fn once(&self, seat: &Seat<'_>, ask: &Ask) -> Result<Reply, Trouble> {
         let region = match seat {
             Seat::Ip(_) => Region::of_colo(&colo(&self.request).unwrap_or_default()),

@@ -9,4 +9,8 @@ pub mod disk;
 pub mod name;
 pub mod purse;
 mod quota;
+pub mod slots;
+pub mod slots_client;
+pub mod slots_disk;
+pub mod slots_wire;
 pub mod wire;

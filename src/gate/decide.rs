@@ -47,6 +47,11 @@ enum Paid {
 impl<A: Actors> Gate<'_, A> {
     /// Decides about one request, within the deadline of its [`Patience`].
     pub async fn decide<'p>(&self, plan: &Plan<'p>) -> Decision<'p> {
+        self.decide_around(plan, async || true).await
+    }
+
+    /// Decides about one request, which goes on from its caller's limits to what everyone shares if `between` lets it.
+    pub async fn decide_around<'p>(&self, plan: &Plan<'p>, between: impl AsyncFnOnce() -> bool) -> Decision<'p> {
         let mut decision = Decision::default();
         decision.spent.limits = u32::try_from(plan.limits().count()).unwrap_or(u32::MAX);
         let deadline = self.patience.deadline;
@@ -54,7 +59,7 @@ impl<A: Actors> Gate<'_, A> {
         // A caller's actor that hangs must not leave the shared limits unchecked as well, so a quarter is kept for them.
         let kept = if plan.shared.is_empty() { Span::ZERO } else { deadline.half().half() };
         self.meet(&plan.caller, Paid::Before, due.minus(kept), &mut decision).await;
-        if decision.refusal.is_none() {
+        if decision.refusal.is_none() && between().await {
             self.meet(&plan.shared, Paid::Nothing, due, &mut decision).await;
         }
         decision

@@ -12,5 +12,6 @@ pub mod ports;
 pub mod refill;
 pub mod returns;
 pub mod sense;
+pub mod slots;
 pub mod verdict;
 pub mod wallet;

@@ -27,12 +27,11 @@ pub fn believe(ask: &Ask, mut reply: Reply, wall: Time) -> Result<Reply, Trouble
     reply.horizon = reply.horizon.max(HORIZON).min(LONGEST_HORIZON);
     let mut wrong = None;
     for ((demand, outcome), grant) in ask.demands.iter().zip(&mut reply.outcomes).zip(&reply.grants) {
-        match (&demand.terms, &mut *outcome) {
+        if let (Terms::Quota(count, _), Outcome::Met { left, .. } | Outcome::Refused { left, .. }) =
+            (&demand.terms, &mut *outcome)
+        {
             // A day's count that has become smaller is news to the actor until it asks D1 again.
-            (Terms::Quota(count, _), Outcome::Met { left, .. } | Outcome::Refused { left, .. }) => {
-                *left = (*left).min(*count)
-            }
-            _ => {}
+            *left = (*left).min(*count);
         }
         let problem = outcome_problem(demand, outcome, wall).or_else(|| grant_problem(demand, (*grant)?));
         wrong = wrong.or(problem.map(|problem| (demand, problem)));

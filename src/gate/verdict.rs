@@ -71,6 +71,21 @@ pub struct Spent {
     pub limits: u32,
 }
 
+impl Spent {
+    /// Adds what something else took.
+    pub fn add(&mut self, other: &Spent) {
+        for (mine, more) in [
+            (&mut self.actors, other.actors),
+            (&mut self.d1, other.d1),
+            (&mut self.rows, other.rows),
+            (&mut self.wallet, other.wallet),
+            (&mut self.limits, other.limits),
+        ] {
+            *mine = mine.saturating_add(more);
+        }
+    }
+}
+
 /// Everything that was found out about one request.
 #[derive(Clone, Debug, Default)]
 pub struct Decision<'p> {

@@ -30,7 +30,7 @@ pub struct Arrived<'a> {
 
 /// The headers that every request under `policy` is asked for.
 pub fn asked(policy: &Policy) -> Names {
-    let mut names = vec![HOP, "cf-connecting-ip"];
+    let mut names = vec![HOP, "cf-connecting-ip", "upgrade"];
     for name in policy.key_headers() {
         if !names.contains(&name) {
             names.push(name);

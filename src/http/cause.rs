@@ -11,8 +11,12 @@ pub enum Cause {
     Blocked,
     /// The configuration cannot be used, or the origin is this very Worker.
     Misconfigured,
+    /// A cap is full.
+    Full,
     /// The origin did not answer.
     OriginUnreachable,
+    /// The origin did not answer in time.
+    OriginTimeout,
 }
 
 impl Cause {
@@ -22,7 +26,9 @@ impl Cause {
             Cause::Limit(reason) => reason.as_str(),
             Cause::Blocked => "blocked",
             Cause::Misconfigured => "misconfigured",
+            Cause::Full => Reason::OverCapacity.as_str(),
             Cause::OriginUnreachable => "origin_unreachable",
+            Cause::OriginTimeout => "origin_timeout",
         }
     }
 
@@ -30,22 +36,25 @@ impl Cause {
     pub fn status(self) -> u16 {
         match self {
             Cause::Limit(Reason::RateLimited | Reason::QuotaExhausted | Reason::OverCapacity) => 429,
-            Cause::Limit(Reason::LimiterUnavailable) => 503,
+            Cause::Limit(Reason::LimiterUnavailable) | Cause::Full => 503,
             Cause::Blocked => 403,
             Cause::Misconfigured => 500,
             Cause::OriginUnreachable => 502,
+            Cause::OriginTimeout => 504,
         }
     }
 
     /// Its gRPC status (<https://grpc.github.io/grpc/core/md_doc_statuscodes.html>).
     pub fn grpc_status(self) -> u8 {
+        const DEADLINE_EXCEEDED: u8 = 4;
         const PERMISSION_DENIED: u8 = 7;
         const RESOURCE_EXHAUSTED: u8 = 8;
         const INTERNAL: u8 = 13;
         const UNAVAILABLE: u8 = 14;
         match self {
             Cause::Limit(Reason::RateLimited | Reason::QuotaExhausted | Reason::OverCapacity) => RESOURCE_EXHAUSTED,
-            Cause::Limit(Reason::LimiterUnavailable) | Cause::OriginUnreachable => UNAVAILABLE,
+            Cause::Limit(Reason::LimiterUnavailable) | Cause::Full | Cause::OriginUnreachable => UNAVAILABLE,
+            Cause::OriginTimeout => DEADLINE_EXCEEDED,
             Cause::Blocked => PERMISSION_DENIED,
             Cause::Misconfigured => INTERNAL,
         }
@@ -57,7 +66,7 @@ impl Cause {
             Cause::Limit(Reason::RateLimited | Reason::QuotaExhausted) => {
                 "https://iana.org/assignments/http-problem-types#quota-exceeded"
             }
-            Cause::Limit(Reason::OverCapacity) => {
+            Cause::Limit(Reason::OverCapacity) | Cause::Full => {
                 "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity"
             }
             _ => "about:blank",
@@ -68,11 +77,12 @@ impl Cause {
     pub fn title(self) -> &'static str {
         match self {
             Cause::Limit(Reason::RateLimited | Reason::QuotaExhausted) => "Too many requests",
-            Cause::Limit(Reason::OverCapacity) => "Over capacity",
+            Cause::Limit(Reason::OverCapacity) | Cause::Full => "Over capacity",
             Cause::Limit(Reason::LimiterUnavailable) => "Service unavailable",
             Cause::Blocked => "Blocked",
             Cause::Misconfigured => "Misconfigured",
             Cause::OriginUnreachable => "Bad gateway",
+            Cause::OriginTimeout => "Gateway timeout",
         }
     }
 }

@@ -28,10 +28,10 @@ export function dressed(response, lines) {
 
 /** Sends the request on to `url`, with one more header line. A Request serves as the init of another, and brings all it has: method, headers, body stream,
  *  redirect mode, signal. */
-export function send(request, url, name, value) {
+export function send(request, url, name, value, encodeResponseBody, signal) {
   const outgoing = new Request(url, request);
   outgoing.headers.append(name, value);
-  return fetch(outgoing);
+  return encodeResponseBody || signal ? fetch(outgoing, { encodeResponseBody, signal }) : fetch(outgoing);
 }
 
 function set(headers, lines) {

@@ -1,7 +1,7 @@
 //! The few lines of JavaScript beside this file, as Rust calls them. Each does in one call what would be one for every header.
 
 use super::rate_headers::Header;
-use web_sys::{Request, Response};
+use web_sys::{AbortSignal, Request, Response};
 use worker::js_sys::{Array, JsString, Promise};
 use worker::wasm_bindgen::JsValue;
 use worker::wasm_bindgen::prelude::wasm_bindgen;
@@ -18,7 +18,14 @@ extern "C" {
     #[wasm_bindgen(catch)]
     fn dressed(response: &Response, lines: &str) -> Result<Response, JsValue>;
     #[wasm_bindgen(catch)]
-    fn send(request: &Request, url: &str, name: &str, value: &str) -> Result<Promise, JsValue>;
+    fn send(
+        request: &Request,
+        url: &str,
+        name: &str,
+        value: &str,
+        encoding: Option<&str>,
+        signal: Option<&AbortSignal>,
+    ) -> Result<Promise, JsValue>;
 }
 
 /// Names of headers, in both languages.
@@ -69,12 +76,18 @@ pub fn with(response: &Response, headers: &[Header]) -> Result<Response, JsValue
     dressed(response, &lines(headers))
 }
 
-/// Sends `request` to `url`, with one header line more.
+/// Sends `request` to `url`, with one header line more. `encoding` is the runtime's `encodeResponseBody`; `signal` ends it before its time.
 ///
 /// # Errors
 /// The runtime's, where it cannot even be tried.
-pub fn fetch(request: &Request, url: &str, (name, value): (&str, &str)) -> Result<Promise, JsValue> {
-    send(request, url, name, value)
+pub fn fetch(
+    request: &Request,
+    url: &str,
+    (name, value): (&str, &str),
+    encoding: Option<&str>,
+    signal: Option<&AbortSignal>,
+) -> Result<Promise, JsValue> {
+    send(request, url, name, value, encoding, signal)
 }
 
 fn lines(headers: &[Header]) -> String {

@@ -1,8 +1,9 @@
-//! Requests in, answers out. [`problem`], [`rate_headers`] and [`target`] are text and arithmetic; [`serve`] and [`proxy`]
-//! touch the platform, through [`glue`].
+//! Requests in, answers out. [`problem`], [`rate_headers`] and [`target`] are text and arithmetic; [`serve`], [`proxy`],
+//! [`capacity`] and `relay` touch the platform, through [`glue`] where that saves calls.
 
 pub mod answer;
 pub mod arrived;
+pub mod capacity;
 pub mod cause;
 pub mod cors;
 pub mod glue;
@@ -11,6 +12,7 @@ pub mod page;
 pub mod problem;
 pub mod proxy;
 pub mod rate_headers;
+mod relay;
 pub mod report;
 pub mod serve;
 pub mod target;

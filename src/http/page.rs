@@ -124,7 +124,7 @@ fn when(problem: &Problem<'_>, language: Language) -> Option<Html> {
 
 /// What a person can quote to whoever runs the site.
 fn footer(problem: &Problem<'_>) -> Html {
-    let limit = problem.limit.map_or(String::new(), |limit| format!(" · {}", limit.name));
+    let limit = problem.limit_name().map_or(String::new(), |name| format!(" · {name}"));
     Html::text(&format!("{} · {}{limit}", problem.cause.status(), problem.cause.as_str()))
 }
 

@@ -2,13 +2,14 @@
 //! draft-ietf-httpapi-ratelimit-headers-11. [`answer`](super::answer) puts them into the form that the reader wants.
 
 use super::cause::Cause;
-use super::rate_headers::{Header, Stand, rate_headers};
+use super::rate_headers::{Header, Stand, cap_headers, rate_headers};
 use crate::gate::plan::{Met, Plan};
+use crate::gate::slots::caps::Crowded;
 use crate::gate::verdict::{Reason, Refusal};
 use crate::limit::day::Zone;
 use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
-use crate::policy::{HeaderStyle, Limit, Scope, Words};
+use crate::policy::{Cap, HeaderStyle, Limit, Scope, Size, Words};
 use serde::Serialize;
 
 /// Something that keeps a request from the origin's answer.
@@ -18,6 +19,8 @@ pub struct Problem<'p> {
     pub cause: Cause,
     /// The limit that refused.
     pub limit: Option<&'p Limit>,
+    /// The cap that did.
+    pub cap: Option<&'p Cap>,
     /// Seconds until it is worth trying again, ≥ 1.
     pub retry_after: Option<u64>,
     /// The same as an instant, RFC 3339.
@@ -62,6 +65,8 @@ pub enum Failure {
     Loop,
     /// The origin did not answer.
     OriginUnreachable,
+    /// The origin did not answer in time.
+    OriginTimeout,
     /// Something that was not foreseen.
     Unforeseen,
 }
@@ -105,6 +110,7 @@ impl<'p> Problem<'p> {
                 (Cause::Misconfigured, "The rate limiter forwards to itself; ORIGIN must be another host.")
             }
             Failure::OriginUnreachable => (Cause::OriginUnreachable, "The origin did not answer."),
+            Failure::OriginTimeout => (Cause::OriginTimeout, "The origin did not answer in time."),
             Failure::Unforeseen => {
                 (Cause::Limit(Reason::LimiterUnavailable), "The rate limiter could not read this request.")
             }
@@ -116,9 +122,39 @@ impl<'p> Problem<'p> {
         problem
     }
 
+    /// What a caller is told at `now` that found no place under a cap.
+    pub fn crowded(crowded: &Crowded<'p>, style: HeaderStyle, now: Time) -> Problem<'p> {
+        let Cap { name, size, .. } = &**crowded.cap;
+        let (cause, detail) = match crowded.reason {
+            Reason::LimiterUnavailable => (Cause::Limit(crowded.reason), unchecked(name, &seconds(crowded.wait))),
+            _ => {
+                let what = if name.ends_with("/sockets") { "open WebSockets" } else { "requests" };
+                let most = match size {
+                    Size::Fixed(most) => format!("{most} {what} at once"),
+                    Size::Auto { .. } => format!("as many {what} at once as the origin can do with"),
+                };
+                let again = seconds(crowded.wait);
+                (Cause::Full, format!("It is full: {name} allows {most} for everyone together. Try again in {again}."))
+            }
+        };
+        let mut problem = Problem::new(cause, detail, crowded.binding.words());
+        problem.cap = Some(crowded.cap);
+        problem.wait(crowded.wait);
+        problem.retry_at = Some(whole_seconds(now.plus(Span::from_secs(crowded.wait))));
+        if cause == Cause::Full {
+            problem.headers.extend(cap_headers(style, crowded.cap, crowded.wait));
+        }
+        problem
+    }
+
+    /// The name of what refused.
+    pub fn limit_name(&self) -> Option<&'p str> {
+        self.limit.map(|limit| limit.name.as_str()).or(self.cap.map(|cap| cap.name.as_str()))
+    }
+
     /// As `application/problem+json`.
     pub fn json(&self) -> String {
-        let limit = self.limit.map(|limit| limit.name.as_str());
+        let limit = self.limit_name();
         let violated = limit.filter(|_| self.cause != Cause::Limit(Reason::LimiterUnavailable));
         let body = Body {
             r#type: self.cause.kind(),
@@ -126,7 +162,7 @@ impl<'p> Problem<'p> {
             status: self.cause.status(),
             reason: self.cause.as_str(),
             limit,
-            scope: self.limit.map(|limit| limit.scope.as_str()),
+            scope: self.limit.map(|limit| limit.scope).or(self.cap.map(|_| Scope::Global)).map(Scope::as_str),
             retry_after: self.retry_after,
             retry_at: self.retry_at.as_deref(),
             detail: &self.detail,
@@ -146,7 +182,7 @@ impl<'p> Problem<'p> {
 
     fn new(cause: Cause, detail: String, words: Words<'p>) -> Problem<'p> {
         let headers = words.docs.map(|docs| ("Link", format!("<{docs}>; rel=\"help\""))).into_iter().collect();
-        Problem { cause, limit: None, retry_after: None, retry_at: None, detail, words, headers }
+        Problem { cause, limit: None, cap: None, retry_after: None, retry_at: None, detail, words, headers }
     }
 
     fn wait(&mut self, secs: u64) {
@@ -168,17 +204,28 @@ fn policies<'p>(refusal: &Refusal<'p>, plan: &Plan<'p>) -> Vec<&'p Limit> {
 fn retry_at(refusal: &Refusal<'_>, now: Time) -> String {
     match (refusal.until, &refusal.met.limit.allowance) {
         (Some(until), Allowance::Quota(quota)) => quota.zone().rfc3339(until),
-        _ => {
-            let at = now.plus(refusal.wait.max(Span::from_secs(1))).as_nanos().div_ceil(1_000_000_000);
-            Zone::utc().rfc3339(Time::from_nanos(at.saturating_mul(1_000_000_000)))
-        }
+        _ => whole_seconds(now.plus(refusal.wait.max(Span::from_secs(1)))),
     }
+}
+
+/// In UTC, rounded up.
+fn whole_seconds(at: Time) -> String {
+    let secs = at.as_nanos().div_ceil(1_000_000_000);
+    Zone::utc().rfc3339(Time::from_nanos(secs.saturating_mul(1_000_000_000)))
+}
+
+fn seconds(count: u64) -> String {
+    if count == 1 { "1 second".to_string() } else { format!("{count} seconds") }
+}
+
+fn unchecked(name: &str, seconds: &str) -> String {
+    format!("The limit {name} cannot be checked now, and nothing may pass it unchecked. Try again in {seconds}.")
 }
 
 fn detail(refusal: &Refusal<'_>, retry_after: u64, retry_at: &str) -> String {
     let Met { limit, .. } = refusal.met;
     let Limit { name, allowance, scope, .. } = limit;
-    let seconds = if retry_after == 1 { "1 second".to_string() } else { format!("{retry_after} seconds") };
+    let seconds = seconds(retry_after);
     let who = match scope {
         Scope::Ip => "this address",
         Scope::Key => "this key",
@@ -199,10 +246,6 @@ fn detail(refusal: &Refusal<'_>, retry_after: u64, retry_at: &str) -> String {
         Reason::OverCapacity => {
             format!("It is crowded: {name} counts as many callers as it can. There is room again in {seconds}.")
         }
-        Reason::LimiterUnavailable => {
-            format!(
-                "The limit {name} cannot be checked now, and nothing may pass it unchecked. Try again in {seconds}."
-            )
-        }
+        Reason::LimiterUnavailable => unchecked(name, &seconds),
     }
 }

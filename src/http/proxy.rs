@@ -4,19 +4,34 @@ use super::arrived::Arrived;
 use super::glue;
 use super::rate_headers::Header;
 use std::borrow::Cow;
-use web_sys::{Response, Url};
-use worker::wasm_bindgen::{JsCast, JsValue};
-use worker::wasm_bindgen_futures::JsFuture;
+use web_sys::{AbortSignal, Response, Url};
+use worker::js_sys::Promise;
+use worker::wasm_bindgen::JsValue;
 
 /// Marks what this deployment has forwarded, so that it knows its own requests should they come back. One mark for each that a
 /// request has passed, since it may come back by way of another.
 pub const HOP: &str = "penstock-hop";
 
-/// Sends the request to `origin` (`https://host/prefix`), or on to its own URL where there is none.
+/// How an answer's body is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// As the runtime likes: it passes it on as it came, as long as nobody reads it.
+    Untouched,
+    /// As it came, even where it is piped on: the runtime would unpack it to do so, and pack it again.
+    Raw,
+}
+
+/// Sends the request to `origin` (`https://host/prefix`), or on to its own URL where there is none; what comes is a `Response`.
 ///
 /// # Errors
 /// What the runtime throws when the origin cannot be reached.
-pub async fn forward(arrived: &Arrived<'_>, origin: Option<&str>, hop: &str) -> Result<Response, JsValue> {
+pub fn forward(
+    arrived: &Arrived<'_>,
+    origin: Option<&str>,
+    hop: &str,
+    body: Body,
+    signal: Option<&AbortSignal>,
+) -> Result<Promise, JsValue> {
     let Arrived { request, target, .. } = arrived;
     let url = match origin {
         Some(origin) if target.may_climb() => {
@@ -27,7 +42,11 @@ pub async fn forward(arrived: &Arrived<'_>, origin: Option<&str>, hop: &str) -> 
         Some(origin) => Cow::from(format!("{origin}{}", target.path_and_query)),
         None => Cow::from(arrived.url),
     };
-    JsFuture::from(glue::fetch(request, &url, (HOP, hop))?).await?.dyn_into()
+    let encoding = match body {
+        Body::Untouched => None,
+        Body::Raw => Some("manual"),
+    };
+    glue::fetch(request, &url, (HOP, hop), encoding, signal)
 }
 
 /// The same answer with `headers` besides its own. A switch of protocols (101) is left alone, and so is a status past 599 (some

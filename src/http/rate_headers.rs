@@ -4,7 +4,7 @@
 
 use crate::limit::rate::Allowance;
 use crate::limit::time::Span;
-use crate::policy::{HeaderStyle, Limit};
+use crate::policy::{Cap, HeaderStyle, Limit, Size};
 
 /// A header's name and value.
 pub type Header = (&'static str, String);
@@ -45,6 +45,23 @@ pub fn rate_headers<'a>(
         headers.push(("X-RateLimit-Limit", count(limit).to_string()));
         headers.push(("X-RateLimit-Remaining", left.to_string()));
         headers.push(("X-RateLimit-Reset", more.as_secs_up().to_string()));
+    }
+    headers
+}
+
+/// The headers that tell of a full cap, which may have room again in `wait` seconds. A cap that is found out has no number to tell.
+pub fn cap_headers(style: HeaderStyle, cap: &Cap, wait: u64) -> Vec<Header> {
+    let Cap { name, size, .. } = cap;
+    let mut headers = Vec::new();
+    let Size::Fixed(most) = size else { return headers };
+    if matches!(style, HeaderStyle::Draft11 | HeaderStyle::Both) {
+        headers.push(("RateLimit-Policy", format!("\"{name}\";q={most};qu=\"concurrent-requests\"")));
+        headers.push(("RateLimit", format!("\"{name}\";r=0;t={wait}")));
+    }
+    if matches!(style, HeaderStyle::Legacy | HeaderStyle::Both) {
+        headers.push(("X-RateLimit-Limit", most.to_string()));
+        headers.push(("X-RateLimit-Remaining", "0".to_owned()));
+        headers.push(("X-RateLimit-Reset", wait.to_string()));
     }
     headers
 }

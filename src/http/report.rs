@@ -2,6 +2,7 @@
 
 use super::arrived::Arrived;
 use crate::clock;
+use crate::gate::slots::caps::Entry;
 use crate::gate::verdict::Decision;
 use crate::identity::{Presented, Subject};
 use crate::isolate::{Isolate, Loaded};
@@ -46,6 +47,27 @@ impl Reporter<'_> {
         for met in &decision.restored {
             if let Some(line) = self.isolate.warned.borrow_mut().restored(met, clock::now()) {
                 console_log!("{line}");
+            }
+        }
+    }
+
+    /// Logs which caps had no place, and which could not be checked.
+    pub fn entered(&self, entry: &Entry<'_>, caller: Subject) {
+        let refused = entry.refused.iter().map(|crowded| (crowded, Effect::Refused));
+        let shadows = entry.shadows.iter().map(|crowded| (crowded, Effect::Shadow));
+        for (crowded, effect) in refused.chain(shadows) {
+            let of = || Of::Cap {
+                name: crowded.cap.name.clone(),
+                binding: crowded.binding.name.clone(),
+                reason: crowded.reason,
+                effect,
+            };
+            self.refused(of, |ray| log::crowded(crowded, caller, effect, ray));
+        }
+        for (cap, trouble) in &entry.unchecked {
+            let line = self.isolate.warned.borrow_mut().unchecked_cap(cap, trouble.as_ref(), clock::now());
+            if let Some(line) = line {
+                console_warn!("{line}");
             }
         }
     }

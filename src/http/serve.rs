@@ -2,26 +2,30 @@
 
 use super::answer::{Answer, Asker};
 use super::arrived::Arrived;
+use super::capacity::{Places, Silence, Task};
 use super::cors::is_preflight;
 use super::glue::{self, Names};
 use super::problem::{Failure, Problem};
-use super::proxy;
+use super::proxy::{self, Body};
 use super::rate_headers::{Header, Stand, rate_headers};
 use super::report::Reporter;
 use crate::actor::client::Client;
+use crate::actor::slots_client::SlotsClient;
 use crate::clock;
 use crate::gate::decide::Gate;
 use crate::gate::plan::{Patience, Plan};
 use crate::gate::refill::{Errand, Runner};
+use crate::gate::slots::admit::Admit;
+use crate::gate::slots::caps::{self, Entry, Kind, MetCap};
 use crate::gate::verdict::Spent;
-use crate::identity::Presented;
 use crate::identity::address::Address;
+use crate::identity::{Presented, Subject};
 use crate::isolate::{Isolate, Loaded};
 use crate::limit::time::Time;
 use crate::policy::{Binding, Settings};
 use futures_util::future::join_all;
 use std::rc::Rc;
-use web_sys::{Request, Response};
+use web_sys::{AbortController, Request, Response};
 use worker::wasm_bindgen::JsValue;
 use worker::{Context, Env};
 
@@ -84,36 +88,95 @@ async fn decide_and_forward(
         // meets what everyone shares.
         plan.caller.clear();
     }
+    let kind = match arrived.header("upgrade") {
+        Some(upgrade) if upgrade.eq_ignore_ascii_case("websocket") => Kind::Socket,
+        _ => Kind::Plain,
+    };
+    let caps = if reception.free { Vec::new() } else { caps::met(policy, route, kind) };
+    let keepers = SlotsClient { env: env.clone(), deadline: settings.deadline };
     // Another handle on the same request; its own `clone` would copy it, body and all.
     let handle = Clone::clone(arrived.request);
     let actors = Client { env, request: handle };
     let patience = Patience { durable_after: settings.durable_after, deadline: settings.deadline };
     let Isolate { wallet, local, circuits, .. } = &**isolate;
     let gate = Gate { actors: &actors, wallet, local, circuits, patience, wall: clock::now };
-    let mut decision = gate.decide(&plan).await;
+    let mut entry = Entry::default();
+    let enter = async || {
+        entry = enter(isolate, &keepers, &caps, ip).await;
+        entry.refused.is_none()
+    };
+    let mut decision = gate.decide_around(&plan, enter).await;
+    decision.spent.add(&entry.spent);
     let decided = clock::now();
     if let Some(refusal) = &mut decision.refusal {
         isolate.returns.borrow_mut().spread(refusal, ip, decided);
     }
     reporter.decided(&decision);
+    reporter.entered(&entry, ip);
     let trace = settings.trace.then(|| trace(&decision.spent, decision.unchecked.len(), begun, decided));
 
-    // A refused request may have put quota tokens back into the wallet, so these are looked after in any case.
-    let tendings = gate.tendings(&plan);
-    let refills = if decision.refusal.is_none() { gate.refills(&plan) } else { Vec::new() };
-    if !refills.is_empty() || !tendings.is_empty() {
-        context.wait_until(run_errands(Rc::clone(isolate), actors, patience, refills, tendings));
+    let passes = decision.refusal.is_none() && entry.refused.is_none();
+    let run_errands = || {
+        // A refused request may have put quota tokens back into the wallet, so these are looked after in any case.
+        let tendings = gate.tendings(&plan);
+        let refills = if passes { gate.refills(&plan) } else { Vec::new() };
+        if !refills.is_empty() || !tendings.is_empty() {
+            let errands = run_errands(Rc::clone(isolate), actors.again(), patience, refills, tendings);
+            let errands: Task = Box::pin(errands);
+            context.wait_until(errands);
+        }
+    };
+    let places = Places::new(entry.places, Rc::clone(isolate), keepers);
+    if !passes || places.is_empty() {
+        run_errands();
     }
     if let Some(refusal) = &decision.refusal {
+        if !places.is_empty() {
+            context.wait_until(places.leave());
+        }
         let words = policy.binding(refusal.met.binding).map(Binding::words).unwrap_or_default();
         let problem = Problem::refusal(refusal, &plan, words, settings.headers, decided);
         return respond(arrived, &problem, settings, trace);
     }
-    let response = match proxy::forward(arrived, settings.origin.as_deref(), &hop).await {
-        Ok(response) => response,
-        Err(thrown) => {
-            isolate.warn("origin", &format!("{thrown:?}"), clock::now());
-            return respond(arrived, &Problem::failure(Failure::OriginUnreachable), settings, trace);
+    if let Some(crowded) = &entry.refused {
+        return respond(arrived, &Problem::crowded(crowded, settings.headers, decided), settings, trace);
+    }
+
+    let timeout = policy.timeout(route);
+    let deadline = timeout.map(|_| AbortController::new()).transpose()?;
+    let body = if places.is_empty() { Body::Untouched } else { Body::Raw };
+    let signal = deadline.as_ref().map(AbortController::signal);
+    let fetch = proxy::forward(arrived, settings.origin.as_deref(), &hop, body, signal.as_ref());
+    let answer = match fetch {
+        Ok(fetch) => places.keep_for(fetch, timeout).await,
+        Err(thrown) => Err(Silence::Thrown(thrown)),
+    };
+    if !places.is_empty() {
+        // Not before the origin has answered; see `capacity`.
+        run_errands();
+    }
+    let response = match answer {
+        Ok(response) if places.is_empty() => response,
+        Ok(response) => {
+            let (response, follow) = places.follow(response, kind)?;
+            context.wait_until(follow);
+            response
+        }
+        Err(silence) => {
+            if !places.is_empty() {
+                context.wait_until(places.leave());
+            }
+            let failure = match silence {
+                Silence::Thrown(thrown) => {
+                    isolate.warn("origin", &format!("{thrown:?}"), clock::now());
+                    Failure::OriginUnreachable
+                }
+                Silence::Late => {
+                    deadline.iter().for_each(AbortController::abort);
+                    Failure::OriginTimeout
+                }
+            };
+            return respond(arrived, &Problem::failure(failure), settings, trace);
         }
     };
     let stand = decision.tightest.map(|at| Stand { limit: at.met.limit, left: at.left, more: at.more });
@@ -134,6 +197,16 @@ async fn run_errands(
     let runner = Runner { actors: &actors, wallet, circuits, patience, wall: clock::now };
     join_all(refills.into_iter().map(|errand| runner.refill(errand))).await;
     join_all(tendings.into_iter().map(|errand| runner.tend(errand))).await;
+}
+
+/// Gets a request a place under each of `caps`.
+async fn enter<'p>(isolate: &Isolate, keepers: &SlotsClient, caps: &[MetCap<'p>], caller: Subject) -> Entry<'p> {
+    if caps.is_empty() {
+        return Entry::default();
+    }
+    isolate.call_books();
+    let admit = Admit { keepers, books: &isolate.books, patience: keepers.deadline, wall: clock::now };
+    caps::enter(&admit, caps, caller).await
 }
 
 /// What `TRACE = "header"` adds to every answer: an RFC 9651 dictionary.

@@ -75,10 +75,12 @@ impl Language {
                 ("Today’s quota is used up", "All the requests that one day allows have been made.")
             }
             Cause::Limit(Reason::QuotaExhausted) => ("今天的额度用完了", "一天所允许的请求都已用完。"),
-            Cause::Limit(Reason::OverCapacity) if english => {
+            Cause::Limit(Reason::OverCapacity) | Cause::Full if english => {
                 ("It is crowded", "Very many people are here just now. It is nothing that you did.")
             }
-            Cause::Limit(Reason::OverCapacity) => ("现在访问的人太多", "这会儿人非常多，并不是您的问题。"),
+            Cause::Limit(Reason::OverCapacity) | Cause::Full => {
+                ("现在访问的人太多", "这会儿人非常多，并不是您的问题。")
+            }
             Cause::Limit(Reason::LimiterUnavailable) if english => {
                 ("Not available just now", "Something on our side does not answer. It is usually back in a moment.")
             }
@@ -89,6 +91,10 @@ impl Language {
                 ("The site does not answer", "The server behind this page does not answer just now.")
             }
             Cause::OriginUnreachable => ("网站没有响应", "本页背后的服务器目前没有响应。"),
+            Cause::OriginTimeout if english => {
+                ("The site takes too long", "The server behind this page did not answer in time.")
+            }
+            Cause::OriginTimeout => ("网站响应超时", "本页背后的服务器未能及时响应。"),
             Cause::Misconfigured if english => (
                 "Something is set up wrongly",
                 "This site is not set up as it should be. Its operator has to see to it.",

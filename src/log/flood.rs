@@ -16,6 +16,17 @@ const SECOND: Span = Span::from_secs(1);
 pub enum Of {
     /// A limit's, by its number.
     Limit(u32, Reason, Effect),
+    /// A cap's.
+    Cap {
+        /// Its name.
+        name: String,
+        /// Its binding's name.
+        binding: String,
+        /// Why.
+        reason: Reason,
+        /// Whether it took effect.
+        effect: Effect,
+    },
     /// A list's of addresses: a binding's by its name, or the deployment's.
     Block(Option<String>, Effect),
 }

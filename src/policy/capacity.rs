@@ -1,6 +1,7 @@
 //! How much may be under way at once: `in_flight`, `sockets`, `wait`, `timeout`, `priority` and `warmup`.
 
 use core::fmt;
+use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
@@ -25,9 +26,9 @@ const LONGEST_WAIT: Span = Span::from_secs(5);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Capacity {
     /// `in_flight`: requests at the origin.
-    pub in_flight: Option<Cap>,
+    pub in_flight: Option<Rc<Cap>>,
     /// `sockets`: live WebSockets.
-    pub sockets: Option<Cap>,
+    pub sockets: Option<Rc<Cap>>,
     /// `wait`: how long a full `in_flight` may be waited for, 1 ms to 5 s; zero where it is not given.
     pub wait: Span,
     /// `timeout`: how long the origin may take until its answer begins, 100 ms to 10 min.
@@ -146,7 +147,7 @@ impl Reader<'_> {
         let on_error = self.on_error.unwrap_or(OnError::Closed);
         let cap = |kind: &str, size| {
             let name = format!("{}/{kind}", self.name);
-            Cap { name, size, mode, on_error, highest: Priority::Low }
+            Rc::new(Cap { name, size, mode, on_error, highest: Priority::Low })
         };
         Capacity {
             in_flight: in_flight.map(|size| cap("in-flight", size)),
@@ -223,7 +224,7 @@ pub(super) fn rank(
         let capacity = &mut binding.capacity;
         let highest = highest.max(capacity.priority);
         for cap in capacity.in_flight.iter_mut().chain(&mut capacity.sockets) {
-            cap.highest = highest;
+            Rc::make_mut(cap).highest = highest;
         }
     }
 }

@@ -28,7 +28,7 @@ fn binding_rows(binding: &Binding) -> Vec<Row> {
         routes.push("(every request)".to_owned());
     }
     let mut limits: Vec<[String; 8]> = binding.limits.iter().map(limit_cells).collect();
-    limits.extend(binding.capacity.in_flight.iter().chain(&binding.capacity.sockets).map(cap_cells));
+    limits.extend(binding.capacity.in_flight.iter().chain(&binding.capacity.sockets).map(|cap| cap_cells(cap)));
     if limits.is_empty() {
         let mode = match binding {
             Binding { exempt: true, .. } => "exempt",

@@ -18,6 +18,9 @@ export class Origin {
   watch = null;
   /** Answers in its place, unrecorded: what an `http.Server` would be given. */
   handler;
+  /** Requests whose answers have not ended, and the most at once since the last `forget`. */
+  under = 0;
+  most = 0;
   #held = [];
   #server;
 
@@ -49,6 +52,7 @@ export class Origin {
 
   forget() {
     this.seen.length = 0;
+    this.most = this.under;
   }
 
   /** Lets go on all answers that wait in `as=held` and `as=events`. */
@@ -80,6 +84,8 @@ export class Origin {
 
   serve = async (request, response) => {
     if (this.handler) return this.handler(request, response);
+    this.most = Math.max(this.most, ++this.under);
+    response.on("close", () => this.under--);
     const query = new URLSearchParams(/\?(.*)$/.exec(request.url)?.[1]);
     const as = query.get("as") ?? "plain";
     if (as === "echo") {
@@ -102,6 +108,21 @@ export class Origin {
 }
 
 const behaviours = {
+  /** Takes `ms` until its head, and then sends `parts` parts of `bytes`, `every` so many milliseconds. */
+  slow({ response, query }) {
+    const [ms, parts, bytes, every] = ["ms", "parts", "bytes", "every"].map((name) => Number(query.get(name) ?? 0));
+    const more = (left) => {
+      if (response.destroyed) return;
+      if (left <= 0) return void response.end("end");
+      response.write("x".repeat(bytes));
+      setTimeout(more, every, left - 1);
+    };
+    setTimeout(() => {
+      if (response.destroyed) return;
+      response.writeHead(Number(query.get("status") ?? 200));
+      more(parts);
+    }, ms);
+  },
   plain({ response, plain }) {
     response.writeHead(200, { "content-type": "text/plain", ...plain }).end("ok");
   },

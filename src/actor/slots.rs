@@ -1,0 +1,213 @@
+//! What a cap's actor does with a question: lend slots, never more than the cap all together; see [`gate::slots`](crate::gate::slots).
+
+use crate::gate::slots::{Answer, Question, Sample, TERM};
+use crate::limit::steady::Steady;
+use crate::limit::time::{Span, Time};
+use crate::policy::Size;
+use std::collections::BTreeMap;
+
+/// How long a row on the disk is good for. A holding that goes on needs a row only every now and then; a row that outlives its
+/// holding costs slots only where actor and holder are both gone.
+pub const ON_DISK: Span = Span::from_secs(2 * (TERM.as_millis() / 1_000));
+
+/// Who holds nothing and has wanted something this lately counts where slots are shared out.
+const WANTED: Span = Span::from_secs(2);
+
+/// The least time after which one asks again who was given too few: a slot may stand empty for as long.
+const AGAIN: Span = Span::from_millis(50);
+
+/// How much longer that is for each holder: all together ask an actor, which can do about a thousand things a second, at most
+/// this often.
+const AGAIN_EACH: Span = Span::from_millis(4);
+
+/// The longest time after which one asks again.
+const AGAIN_LATEST: Span = Span::from_secs(1);
+
+/// Holders that one actor keeps, beyond which a newcomer gets nothing.
+const CAPACITY: usize = 20_000;
+
+/// One holder's row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Who.
+    pub holder: u64,
+    /// How many slots.
+    pub slots: u64,
+    /// Until when.
+    pub until: Time,
+    /// The number of the question that was answered with them.
+    pub number: u64,
+}
+
+/// The actor's storage.
+pub trait Shelf {
+    /// Saves a row before its slots are lent, in the place of the holder's last; returns the rows written.
+    ///
+    /// # Errors
+    /// A sentence, where the storage refuses. Nothing may be lent then.
+    fn save(&self, row: Row) -> Result<u32, String>;
+
+    /// Deletes a holder's row; returns the rows written.
+    ///
+    /// # Errors
+    /// A sentence, where the storage refuses.
+    fn delete(&self, holder: u64) -> Result<u32, String>;
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Holding {
+    slots: u64,
+    until: Time,
+    wants: u64,
+    heard: Time,
+    number: u64,
+    /// Until when its row on the disk is good, if it has one.
+    row: Option<Time>,
+}
+
+/// Everything that a cap's actor keeps in memory.
+#[derive(Debug, Default)]
+pub struct Slots {
+    holders: BTreeMap<u64, Holding>,
+    clock: Steady,
+}
+
+impl Slots {
+    /// Takes over a row that an earlier life of the actor saved.
+    pub fn restore(&mut self, row: Row) {
+        let Row { holder, slots, until, number } = row;
+        let heard = Time::default();
+        self.holders.insert(holder, Holding { slots, until, wants: slots, heard, number, row: Some(until) });
+    }
+
+    /// Answers `question`. What is lent is on the disk before.
+    ///
+    /// # Errors
+    /// A sentence, where the question is older than one that was answered, or the storage fails; then nothing was lent.
+    pub fn answer(&mut self, question: &Question, shelf: &impl Shelf, wall: Time) -> Result<Answer, String> {
+        let now = self.clock.read(wall);
+        let mut rows = self.expire(now, shelf)?;
+        let known = self.holders.get(&question.holder).copied();
+        if known.is_some_and(|known| known.number >= question.number) {
+            return Err("a later question was answered already".to_owned());
+        }
+        if known.is_none() && self.holders.len() >= CAPACITY {
+            return Err("there are too many holders".to_owned());
+        }
+        let cap = self.cap(question.size, question.sample.as_ref(), now);
+        // It keeps no more than this from the moment it asked. Where it says that it keeps more than is known of, its term has passed
+        // here: then it gets back what is free.
+        let own = known.map_or(0, |known| known.slots).min(question.keeps);
+        let others: u64 =
+            self.holders.iter().filter(|(id, _)| **id != question.holder).map(|(_, other)| other.slots).sum();
+        let free = cap.saturating_sub(others.saturating_add(own));
+        let wants = question.wants.max(question.keeps).min(cap);
+        let share = self.share(question.holder, wants, cap, now);
+        let kept = own.saturating_add(free.min(question.keeps.saturating_sub(own)));
+        let room = free.saturating_sub(question.leaves.of_cap(cap));
+        let grown = own.saturating_add(room.min(wants.min(share).saturating_sub(own)));
+        let slots = kept.max(grown);
+
+        let row = known.and_then(|known| known.row);
+        let mut holding = Holding { slots, until: now.plus(TERM), wants, heard: now, number: question.number, row };
+        if slots == 0 {
+            if row.is_some() {
+                rows = rows.saturating_add(shelf.delete(question.holder)?);
+                holding.row = None;
+            }
+        } else if slots > own || row.is_none_or(|until| until < holding.until) {
+            // A larger holding is always written, with its question's number: an older question, should it come
+            // after a crash, must not make it smaller.
+            let until = now.plus(ON_DISK);
+            rows = rows.saturating_add(shelf.save(Row {
+                holder: question.holder,
+                slots,
+                until,
+                number: question.number,
+            })?);
+            holding.row = Some(until);
+        }
+        self.holders.insert(question.holder, holding);
+
+        let wanting = self.holders.values().filter(|holding| holding.wants > holding.slots).count() as u64;
+        Ok(Answer {
+            slots,
+            share: share.max(1),
+            cap,
+            free: cap.saturating_sub(others.saturating_add(slots)),
+            term: TERM,
+            again: AGAIN.max(AGAIN_EACH.times(wanting)).min(AGAIN_LATEST),
+            rows,
+        })
+    }
+
+    /// How many are lent.
+    pub fn lent(&self) -> u64 {
+        self.holders.values().map(|holding| holding.slots).sum()
+    }
+
+    /// Takes back what was not asked for again in time; the earliest time at which there is more to take back, if anything is lent.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub fn sweep(&mut self, shelf: &impl Shelf, wall: Time) -> Result<Option<Time>, String> {
+        let now = self.clock.read(wall);
+        self.expire(now, shelf)?;
+        Ok(self.holders.values().filter(|holding| holding.slots > 0).map(|holding| holding.until).min())
+    }
+
+    /// How large the cap is now.
+    fn cap(&mut self, size: Size, _sample: Option<&Sample>, _now: Time) -> u64 {
+        match size {
+            Size::Fixed(most) => most,
+            // Until something is known of the origin.
+            Size::Auto { least, .. } => least,
+        }
+    }
+
+    fn expire(&mut self, now: Time, shelf: &impl Shelf) -> Result<u32, String> {
+        let mut rows: u32 = 0;
+        let mut problem = None;
+        self.holders.retain(|holder, holding| {
+            let stays = if holding.slots > 0 { now < holding.until } else { now < holding.heard.plus(WANTED) };
+            // A row from the future is a broken clock's; it counts for no longer than any other.
+            holding.until = holding.until.min(now.plus(ON_DISK));
+            if !stays && holding.row.is_some() {
+                match shelf.delete(*holder) {
+                    Ok(written) => rows = rows.saturating_add(written),
+                    // It counts until its row can be deleted, or the next life would count it again.
+                    Err(found) => {
+                        problem = Some(found);
+                        return true;
+                    }
+                }
+            }
+            stays
+        });
+        problem.map_or(Ok(rows), Err)
+    }
+
+    /// The max-min fair share of `holder`, which wants so many: nobody gets more than it wants, and what one does not want
+    /// is shared by the others. It is the whole cap where there is enough for all.
+    fn share(&self, holder: u64, wants: u64, cap: u64, now: Time) -> u64 {
+        let others = self.holders.iter().filter(|(id, _)| **id != holder).map(|(id, other)| (other.wants, *id));
+        let mut all: Vec<(u64, u64)> = others.chain([(wants, holder)]).collect();
+        if all.iter().map(|(wants, _)| *wants).sum::<u64>() <= cap {
+            return cap;
+        }
+        // What does not divide goes to others after a while.
+        let turn = now.as_secs() / 10;
+        all.sort_unstable_by_key(|(wants, id)| (*wants, (id ^ turn).wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+        let mut left = cap;
+        let mut count = all.len() as u64;
+        for (wants, id) in all {
+            let share = wants.min(left.checked_div(count).unwrap_or(0));
+            if id == holder {
+                return share;
+            }
+            left = left.saturating_sub(share);
+            count = count.saturating_sub(1);
+        }
+        0
+    }
+}

@@ -1,0 +1,322 @@
+//! What an isolate knows of one cap: the slots it holds, who uses them, and whether more are to be had.
+
+use super::beats::{Beats, Id};
+use super::{Answer, Question, Reserve, Sample, TERM};
+use crate::limit::steady::Steady;
+use crate::limit::time::{Span, Time};
+use crate::policy::Size;
+
+/// Slots that have lain idle for this long go back.
+pub const IDLE: Span = Span::from_secs(1);
+
+/// Slots are asked for anew this long after the last answer: three tries before the term ends.
+const RENEW: Span = Span::from_millis(TERM.as_millis() / 4);
+
+/// An actor that did not answer is not asked again for this long, and then by one request.
+const TROUBLED: Span = Span::from_millis(500);
+
+/// One cap's book.
+#[derive(Debug)]
+pub struct Book {
+    holder: u64,
+    size: Size,
+    clock: Steady,
+    /// Slots held until `until`.
+    held: u64,
+    until: Time,
+    /// The fair share; no more is used.
+    share: u64,
+    /// As last heard.
+    cap: u64,
+    free: u64,
+    /// The requests under way.
+    users: Beats,
+    /// Slots that the actor last gave.
+    given: u64,
+    /// The question under way.
+    asked: Option<Asked>,
+    number: u64,
+    heard: Time,
+    /// Until then no more are to be had, or nobody is to be asked.
+    shut: Option<Shut>,
+    /// Requests that found no slot since the last question.
+    pressed: u64,
+    /// The most under way at once, in this stretch of [`IDLE`] and in the one before.
+    peak: u64,
+    last_peak: u64,
+    stretch: Time,
+    sample: Sample,
+    /// Those who wait for a slot although it is full.
+    waiting: Beats,
+    /// When idle slots were last looked after.
+    tended: Option<Time>,
+}
+
+/// A question under way.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    number: u64,
+    at: Time,
+    wants: u64,
+    leaves: Reserve,
+}
+
+/// Why nobody is asked for a moment, and until when.
+#[derive(Clone, Copy, Debug)]
+enum Shut {
+    /// There are no slots for requests that leave so many to others, or more.
+    Full(Reserve, Time),
+    /// The actor cannot be asked.
+    Trouble(Time),
+}
+
+/// What a request may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// Go on, with this slot.
+    Go(Id),
+    /// Ask the actor this, and say what it said.
+    Ask(Question),
+    /// Look again in a moment: another has asked.
+    Look,
+    /// There is none.
+    Full,
+    /// Nobody knows: the actor did not answer a moment ago.
+    Unknown,
+}
+
+impl Book {
+    /// An empty book of the isolate that calls itself `holder`.
+    pub fn new(holder: u64, size: Size) -> Book {
+        Book {
+            holder,
+            size,
+            clock: Steady::default(),
+            held: 0,
+            until: Time::default(),
+            share: u64::MAX,
+            cap: 0,
+            free: 0,
+            users: Beats::default(),
+            given: 0,
+            asked: None,
+            number: 0,
+            heard: Time::default(),
+            shut: None,
+            pressed: 0,
+            peak: 0,
+            last_peak: 0,
+            stretch: Time::default(),
+            sample: Sample::default(),
+            waiting: Beats::default(),
+            tended: None,
+        }
+    }
+
+    /// The isolate's time at which the wall clock reads `wall`.
+    pub fn now(&mut self, wall: Time) -> Time {
+        self.clock.read(wall)
+    }
+
+    /// How many requests are under way.
+    pub fn in_use(&mut self, now: Time) -> u64 {
+        self.users.count(now)
+    }
+
+    /// Slots held.
+    pub fn held(&self, now: Time) -> u64 {
+        if now < self.until { self.held } else { 0 }
+    }
+
+    /// A request's turn. `patience` is how long an answer may take.
+    pub fn turn(&mut self, leaves: Reserve, now: Time, patience: Span) -> Turn {
+        let used = self.users.count(now);
+        if used < self.usable(leaves, now) {
+            return Turn::Go(self.enter(now));
+        }
+        match self.shut {
+            Some(Shut::Full(least, until)) if least <= leaves && now < until => return Turn::Full,
+            Some(Shut::Trouble(until)) if now < until => return Turn::Unknown,
+            _ => {}
+        }
+        if self.busy(now, patience) {
+            return Turn::Look;
+        }
+        let wants = with_margin(used.saturating_add(self.pressed.max(1)));
+        Turn::Ask(self.question(wants, leaves, now))
+    }
+
+    /// Notes that a request has found no slot: that is how many more are wanted.
+    pub fn press(&mut self) {
+        self.pressed = self.pressed.saturating_add(1);
+    }
+
+    /// Lets a request pass whatever is held; it is counted all the same.
+    pub fn enter(&mut self, now: Time) -> Id {
+        let id = self.users.enter(now);
+        let used = self.users.count(now);
+        self.roll(now);
+        self.peak = self.peak.max(used);
+        self.sample.peak = self.sample.peak.max(used);
+        id
+    }
+
+    /// Lets a request pass on the slots that were last held, or on one.
+    pub fn enter_alone(&mut self, now: Time) -> Option<Id> {
+        (self.users.count(now) < self.given.max(1)).then(|| self.enter(now))
+    }
+
+    /// Hears that a request is still under way.
+    pub fn beat(&mut self, id: Id, now: Time) {
+        self.users.beat(id, now);
+    }
+
+    /// A request has ended.
+    pub fn leave(&mut self, id: Id) {
+        self.users.leave(id);
+    }
+
+    /// A request has its answer from the origin, or failed, after `took`.
+    pub fn note(&mut self, took: Span, fate: Fate) {
+        let Sample { ended, sum_ms, min_ms, errors, .. } = &mut self.sample;
+        let took = took.as_millis();
+        *min_ms = if *ended == 0 { took } else { took.min(*min_ms) };
+        *ended = ended.saturating_add(1);
+        *sum_ms = sum_ms.saturating_add(took);
+        *errors = errors.saturating_add(u64::from(fate == Fate::Failed));
+    }
+
+    /// Whether one more may wait for a slot: no more wait than work, or the last would wait in vain.
+    pub fn may_wait(&mut self, now: Time) -> Option<Id> {
+        let most = self.held(now).max(1);
+        (self.waiting.count(now) < most).then(|| self.waiting.enter(now))
+    }
+
+    /// Who waits is still there.
+    pub fn waits(&mut self, id: Id, now: Time) {
+        self.waiting.beat(id, now);
+    }
+
+    /// Who waited does so no more.
+    pub fn stop_waiting(&mut self, id: Id) {
+        self.waiting.leave(id);
+    }
+
+    /// What is to be said to the actor off any request's path, if anything: that slots are still needed, or no more.
+    pub fn tick(&mut self, now: Time, patience: Span) -> Option<Question> {
+        self.roll(now);
+        let used = self.users.count(now);
+        let troubled = matches!(self.shut, Some(Shut::Trouble(until)) if now < until);
+        if troubled || self.busy(now, patience) || (self.held(now) == 0 && used == 0) {
+            return None;
+        }
+        let needed = self.needed(used);
+        let due = self.heard.plus(RENEW) <= now || self.until <= now;
+        let spare = needed.min(self.share).max(used) < self.held;
+        (due || spare).then(|| self.question(needed, Reserve::Nothing, now))
+    }
+
+    /// Whether somebody has to look after slots that nobody uses; whoever asks has to, from now on.
+    pub fn tend(&mut self, now: Time) -> bool {
+        // Who looks after them does so once in [`IDLE`]; if not, it is gone.
+        let tended = self.tended.is_some_and(|at| now < at.plus(IDLE.times(3)));
+        let tend = !tended && self.held(now) > 0 && self.users.count(now) == 0;
+        if tend {
+            self.tended = Some(now);
+        }
+        tend
+    }
+
+    /// Whether whoever looks after idle slots has to go on, who has so many looks left.
+    pub fn tend_on(&mut self, looks: u32, now: Time) -> bool {
+        let on = looks > 0 && self.held(now) > 0;
+        self.tended = on.then_some(now);
+        on
+    }
+
+    /// Takes in what the actor answered to the question with this number, `None` for nothing; `asked` is when it was sent. An
+    /// answer that is not to the latest question may be out of date, so it is not heard.
+    pub fn hear(&mut self, number: u64, answer: Option<Answer>, now: Time) {
+        let Some(asked) = self.asked.take_if(|asked| asked.number == number) else { return };
+        let Some(answer) = answer else {
+            self.shut = Some(Shut::Trouble(now.plus(self.spread(TROUBLED))));
+            return;
+        };
+        self.held = answer.slots;
+        self.given = answer.slots;
+        self.until = asked.at.plus(answer.term);
+        self.share = answer.share;
+        self.cap = answer.cap;
+        self.free = answer.free;
+        self.heard = now;
+        let enough = answer.slots >= asked.wants || self.users.count(now) < self.usable(asked.leaves, now);
+        self.shut = (!enough).then(|| Shut::Full(asked.leaves, now.plus(self.spread(answer.again))));
+    }
+
+    /// The question that is sent. What the isolate does not keep it stops using at once, for an answer may never be heard.
+    fn question(&mut self, wants: u64, leaves: Reserve, now: Time) -> Question {
+        self.number = self.number.saturating_add(1);
+        self.asked = Some(Asked { number: self.number, at: now, wants, leaves });
+        self.pressed = 0;
+        let used = self.users.count(now);
+        let held = self.held(now);
+        // What is over the fair share goes back as it falls free, and what nobody has used for a while.
+        let keeps = held.min(self.share).min(self.needed(used).max(wants)).max(used);
+        self.held = held.min(keeps);
+        Question {
+            holder: self.holder,
+            number: self.number,
+            size: self.size,
+            keeps,
+            wants: wants.max(keeps),
+            leaves,
+            sample: Some(core::mem::take(&mut self.sample)).filter(|sample| *sample != Sample::default()),
+        }
+    }
+
+    /// Slots that a request may use which leaves so many to others. As the cap fills up, an isolate leaves its part of what is to be left.
+    fn usable(&self, leaves: Reserve, now: Time) -> u64 {
+        let held = self.held(now).min(self.share);
+        let left = leaves.of_cap(self.cap).saturating_sub(self.free);
+        // Rounded to the nearest, so that all isolates together leave about as many.
+        let part = left.saturating_mul(held).saturating_add(self.cap / 2).checked_div(self.cap).unwrap_or(0);
+        held.saturating_sub(part)
+    }
+
+    /// Slots that have been of use lately.
+    fn needed(&self, used: u64) -> u64 {
+        with_margin(used.max(self.peak).max(self.last_peak))
+    }
+
+    fn busy(&self, now: Time, patience: Span) -> bool {
+        self.asked.is_some_and(|asked| now < asked.at.plus(patience))
+    }
+
+    fn roll(&mut self, now: Time) {
+        if self.stretch.plus(IDLE) <= now {
+            let old = self.stretch.plus(IDLE.times(2)) <= now;
+            self.last_peak = if old { 0 } else { self.peak };
+            self.peak = 0;
+            self.stretch = now;
+        }
+    }
+
+    /// `span` and up to half of it more, each isolate its own: those who were refused together do not come again together.
+    fn spread(&self, span: Span) -> Span {
+        span.plus(Span::from_nanos((span.as_nanos() / 512).saturating_mul(self.holder.rotate_left(8) & 0xff)))
+    }
+}
+
+/// How a request to the origin ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It was answered.
+    Answered,
+    /// A 5xx, no answer in time, or none at all.
+    Failed,
+}
+
+/// A quarter more than is needed now, so that a load that grows need not ask for every step.
+fn with_margin(slots: u64) -> u64 {
+    slots.saturating_add(slots / 4)
+}

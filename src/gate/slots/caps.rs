@@ -1,0 +1,120 @@
+//! Which caps a request meets, and its way through them.
+
+use super::admit::{Admit, Ticket, Without};
+use super::{Keepers, Reserve};
+use crate::gate::ports::Trouble;
+use crate::gate::verdict::{Reason, Spent};
+use crate::identity::Subject;
+use crate::limit::time::Span;
+use crate::policy::{Binding, Cap, Mode, Policy};
+use std::rc::Rc;
+
+/// Those who find it full are told to come back after so many seconds, each caller its own number of them, so that they do
+/// not come together.
+const COME_BACK: (u64, u64) = (1, 3);
+
+/// What a request would become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A request.
+    Plain,
+    /// A WebSocket.
+    Socket,
+}
+
+/// A cap that a request meets.
+#[derive(Clone, Copy, Debug)]
+pub struct MetCap<'p> {
+    /// The cap.
+    pub cap: &'p Rc<Cap>,
+    /// Its binding.
+    pub binding: &'p Binding,
+    /// What the request leaves to others of it.
+    pub leaves: Reserve,
+    /// How long it may wait for a slot.
+    pub wait: Span,
+}
+
+/// A cap under which there was no place.
+#[derive(Clone, Copy, Debug)]
+pub struct Crowded<'p> {
+    /// The cap.
+    pub cap: &'p Rc<Cap>,
+    /// Its binding.
+    pub binding: &'p Binding,
+    /// That it is full, or cannot be checked.
+    pub reason: Reason,
+    /// How long to wait before trying again, in seconds.
+    pub wait: u64,
+}
+
+/// How a request came through its caps.
+#[derive(Debug, Default)]
+pub struct Entry<'p> {
+    /// The places that it has.
+    pub places: Vec<Ticket>,
+    /// The cap that refuses it; then it has no places.
+    pub refused: Option<Crowded<'p>>,
+    /// Caps in shadow that would have.
+    pub shadows: Vec<Crowded<'p>>,
+    /// Caps whose actors could not be asked.
+    pub unchecked: Vec<(&'p Cap, Option<Trouble>)>,
+    /// What it took.
+    pub spent: Spent,
+}
+
+/// The caps that a request for `route` meets: the narrower binding's before base's.
+pub fn met<'p>(policy: &'p Policy, route: Option<&'p Binding>, kind: Kind) -> Vec<MetCap<'p>> {
+    if route.is_some_and(|binding| binding.exempt) {
+        return Vec::new();
+    }
+    let priority = policy.priority(route);
+    let bindings = || route.into_iter().chain(&policy.base);
+    let of = |binding: &'p Binding, cap: &'p Rc<Cap>, wait| MetCap {
+        cap,
+        binding,
+        leaves: Reserve::of(priority, cap.highest),
+        wait: if cap.mode == Mode::Enforce { wait } else { Span::ZERO },
+    };
+    let in_flight = bindings().filter_map(|binding| {
+        let capacity = &binding.capacity;
+        Some(of(binding, capacity.in_flight.as_ref()?, capacity.wait))
+    });
+    let sockets = bindings().filter(|_| kind == Kind::Socket);
+    let sockets = sockets.filter_map(|binding| Some(of(binding, binding.capacity.sockets.as_ref()?, Span::ZERO)));
+    in_flight.chain(sockets).collect()
+}
+
+/// Gets a request of `caller`'s a place under each of `caps`, or under none.
+pub async fn enter<'p>(admit: &Admit<'_, impl Keepers>, caps: &[MetCap<'p>], caller: Subject) -> Entry<'p> {
+    let mut entry = Entry::default();
+    for &MetCap { cap, binding, leaves, wait } in caps {
+        let admission = admit.admit(cap, leaves, wait, &mut entry.spent).await;
+        let unknown = matches!(admission.place, Err(Without::Unknown));
+        if admission.trouble.is_some() || unknown {
+            entry.unchecked.push((cap, admission.trouble));
+        }
+        match admission.place {
+            Ok(place) => entry.places.push(place),
+            Err(_) => {
+                let reason = if unknown { Reason::LimiterUnavailable } else { Reason::OverCapacity };
+                let crowded = Crowded { cap, binding, reason, wait: come_back(caller) };
+                match cap.mode {
+                    Mode::Shadow => entry.shadows.push(crowded),
+                    Mode::Enforce => {
+                        entry.places.clear();
+                        entry.refused = Some(crowded);
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    entry
+}
+
+fn come_back(caller: Subject) -> u64 {
+    let (least, most) = COME_BACK;
+    let [.., last] = caller.to_bytes();
+    least.saturating_add(u64::from(last).checked_rem(most.saturating_sub(least).saturating_add(1)).unwrap_or(0))
+}

@@ -1,0 +1,115 @@
+//! Slots of a cap: so many requests at the origin, or live WebSockets, at once, everywhere together.
+//!
+//! An actor per cap lends slots to isolates for a term; an isolate uses them for request after request without asking, and says again
+//! and again that it still needs them. It counts the term from when it asked, the actor from when it heard, so the isolate's ends
+//! first. Only the isolate itself can make its holding smaller, or the end of its term. *So what all hold together, and with it what
+//! is under way, is never more than the cap; what a crash or a silent disappearance costs is slots, until the term ends.*
+//!
+//! The one gap that no lease can close: an isolate that lives and cannot reach the actor for a whole term takes nothing more, but the
+//! requests that it has under way then stay under way.
+
+pub mod admit;
+pub mod beats;
+pub mod book;
+pub mod caps;
+
+use super::ports::Trouble;
+use crate::limit::time::Span;
+use crate::policy::{Priority, Size};
+
+/// How long slots are lent. A crash costs slots for as long; a holder that has lost its way to the actor has it for as long.
+pub const TERM: Span = Span::from_secs(10);
+
+/// What an isolate asks a cap's actor. It never uses more than it says it keeps, until it hears the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// Who asks: a number that an isolate draws for itself.
+    pub holder: u64,
+    /// Its questions are numbered, so that one that comes late is not taken for the latest.
+    pub number: u64,
+    /// How large the cap is.
+    pub size: Size,
+    /// Slots that the isolate has and keeps.
+    pub keeps: u64,
+    /// Slots that it could use now, those included.
+    pub wants: u64,
+    /// What it must leave to others; see [`Reserve`].
+    pub leaves: Reserve,
+    /// What became of its requests since the last question.
+    pub sample: Option<Sample>,
+}
+
+/// What of a cap is left to requests of a higher priority: one part in so many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reserve {
+    /// Nothing: nobody is above.
+    #[default]
+    Nothing,
+    /// The last tenth: a normal request, where there are high ones.
+    Tenth,
+    /// The last fifth: a low request, where there are others.
+    Fifth,
+}
+
+impl Reserve {
+    /// What a request of this `priority` leaves, where `highest` is the highest that meets the cap.
+    pub fn of(priority: Priority, highest: Priority) -> Reserve {
+        match priority {
+            _ if priority >= highest => Reserve::Nothing,
+            Priority::Low => Reserve::Fifth,
+            Priority::Normal | Priority::High => Reserve::Tenth,
+        }
+    }
+
+    /// How many slots of `cap` that is, rounded down: a cap of less than five or ten leaves none.
+    pub fn of_cap(self, cap: u64) -> u64 {
+        match self {
+            Reserve::Nothing => 0,
+            Reserve::Tenth => cap / 10,
+            Reserve::Fifth => cap / 5,
+        }
+    }
+}
+
+/// How the origin has done, for a cap that is found out from it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sample {
+    /// Requests that were answered or failed.
+    pub ended: u64,
+    /// The sum of their times until the answer began, in milliseconds.
+    pub sum_ms: u64,
+    /// The shortest of them.
+    pub min_ms: u64,
+    /// How many failed: a 5xx, no answer in time, none at all.
+    pub errors: u64,
+    /// The most that were under way at once.
+    pub peak: u64,
+}
+
+/// What the actor answers. Times are spans from its now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// Slots that the isolate has from now on, for `term`.
+    pub slots: u64,
+    /// Its fair share while others want some as well: it uses no more than this once what it has under way has ended.
+    pub share: u64,
+    /// How large the cap is now.
+    pub cap: u64,
+    /// How many slots nobody holds.
+    pub free: u64,
+    /// How long they are lent.
+    pub term: Span,
+    /// Whoever was given too few asks again after this time.
+    pub again: Span,
+    /// Rows written.
+    pub rows: u32,
+}
+
+/// Those who keep count of caps.
+pub trait Keepers {
+    /// Asks the actor of the cap called `cap`.
+    fn ask(&self, cap: &str, question: &Question) -> impl Future<Output = Result<Answer, Trouble>>;
+
+    /// Waits.
+    fn pause(&self, span: Span) -> impl Future<Output = ()>;
+}
