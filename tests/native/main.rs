@@ -10,6 +10,7 @@
 )]
 
 mod actor;
+mod adaptive;
 mod gate;
 mod http;
 mod identity;

@@ -1,0 +1,237 @@
+//! An in-flight cap that finds itself, from what requests at the origin take and how many fail (`in_flight = "auto"`).
+//!
+//! An origin that serves c requests at once takes the same time for each while there are fewer; with more, the rest queue and the
+//! mean latency grows in proportion. So where the cap is reached, cap × (latency without a queue / latency now) is c, the knee, whatever
+//! the cap is. This is the idea of TCP Vegas (Brakmo and Peterson, 1994) and of the gradient limiters after it. The cap is
+//! kept [`ROOM`] above the knee, or it would never find out that there is more to be had.
+//!
+//! Where such limiters go wrong, and what is done about it here:
+//!
+//! - *The latency without a queue* is a mean, never a minimum: of requests that naturally differ the quickest says nothing. It is measured
+//!   where no queue can be: while the cap is not used, and by lowering it for two windows when it has been in use for a minute.
+//! - *It may have changed*: an origin may have grown slower without being crowded. Latency that stays when there is less at the origin
+//!   is no queue's.
+//! - *An idle system drifts up*: the cap grows only where at least half of it is in use, or somebody was refused. Nor does latency lower a
+//!   cap that is not in use.
+//! - *It starts too slowly*: it doubles with each window until the first sign of a queue, and grows faster the longer there is none.
+//! - *It oscillates*: a change shows after two windows, since isolates report every few seconds. Latency is held against the cap
+//!   that was in force when it was measured, and small differences are followed by half.
+
+mod window;
+
+pub use window::Sample;
+
+use super::time::{Span, Time};
+use window::{Seen, Window};
+
+/// The floor, unless another is said.
+pub const FLOOR: u32 = 10;
+/// The ceiling, unless another is said.
+pub const CEILING: u32 = 1_000;
+
+/// How far above the knee the cap is kept: one part in ten.
+const ROOM: f64 = 0.1;
+
+/// Latency above the unqueued one by this factor ends the start.
+const QUEUEING: f64 = 1.2;
+
+/// More failures than this part lower the cap. Some origins always have a few.
+const FAILING: f64 = 0.1;
+
+/// How much of a small difference is followed at once.
+const GAIN: f64 = 0.6;
+
+/// The mean of as many requests is followed by half as much as that of very many.
+const NOISY: f64 = 100.0;
+
+/// How many times faster the cap grows at most, when there has long been no sign of a queue.
+const BOOST: f64 = 5.0;
+
+/// What the cap is lowered by to measure the latency without a queue.
+const PROBE: f64 = 0.75;
+
+/// After so many windows in use the unqueued latency is measured again.
+const PROBE_AFTER: u32 = 24;
+
+/// Where that count begins when what was measured is doubtful.
+const SOON: u32 = 18;
+
+/// A window of as many requests counts for half when the unqueued latency is measured.
+const HALF_SURE: f64 = 300.0;
+
+/// What an origin can take, as far as is known.
+#[derive(Clone, Debug)]
+pub struct Adaptive {
+    floor: f64,
+    ceiling: f64,
+    limit: f64,
+    /// The caps of the last two windows: an isolate learns of a cap with one report and tells what came of it with the next.
+    lately: [f64; 2],
+    window: Window,
+    /// The mean latency without a queue, in nanoseconds; zero before it was measured.
+    level: f64,
+    /// How many requests that rests on, at most [`HALF_SURE`]. The first window counts for nothing: it knows those alone that were quick.
+    sure: f64,
+    phase: Phase,
+    boost: f64,
+    /// Windows in use since the unqueued latency was measured.
+    unsure: u32,
+    /// The slowest window since the cap began to be lowered.
+    descent: Option<Seen>,
+}
+
+/// What survives an eviction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The cap.
+    pub cap: u32,
+    /// The mean latency without a queue.
+    pub level: Span,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Doubling.
+    Start,
+    /// Following.
+    Follow,
+    /// The cap is lowered; so many windows ago.
+    Probe(u32),
+}
+
+impl Adaptive {
+    /// A cap between `floor` and `ceiling`, nothing known yet: at the floor.
+    pub fn new(floor: u32, ceiling: u32) -> Adaptive {
+        let floor = f64::from(floor.max(1));
+        Adaptive {
+            floor,
+            ceiling: f64::from(ceiling).max(floor),
+            limit: floor,
+            lately: [floor; 2],
+            window: Window::default(),
+            level: 0.0,
+            sure: 0.0,
+            phase: Phase::Start,
+            boost: 1.0,
+            unsure: 0,
+            descent: None,
+        }
+    }
+
+    /// Goes on from what an earlier life has found.
+    pub fn resume(floor: u32, ceiling: u32, found: Found) -> Adaptive {
+        let mut adaptive = Adaptive::new(floor, ceiling);
+        adaptive.limit = f64::from(found.cap).clamp(adaptive.floor, adaptive.ceiling);
+        adaptive.lately = [adaptive.limit; 2];
+        adaptive.level = found.level.as_nanos() as f64;
+        adaptive.sure = HALF_SURE;
+        adaptive.phase = Phase::Follow;
+        adaptive
+    }
+
+    /// The cap that holds now.
+    pub fn cap(&self) -> u32 {
+        let lowered = if matches!(self.phase, Phase::Probe(_)) { PROBE } else { 1.0 };
+        (self.limit * lowered).max(self.floor) as u32
+    }
+
+    /// What should survive an eviction; `None` while nothing is known.
+    pub fn found(&self) -> Option<Found> {
+        (self.sure > 0.0).then(|| Found { cap: self.limit as u32, level: Span::from_nanos(self.level as u64) })
+    }
+
+    /// Takes in what an isolate has seen. Whether the cap may have changed.
+    pub fn sample(&mut self, sample: &Sample, now: Time) -> bool {
+        self.window.add(sample, now);
+        let Some(seen) = self.window.close(now) else { return false };
+        let [before, last] = self.lately;
+        let base = f64::midpoint(before, last);
+        self.lately = [last, f64::from(self.cap())];
+        self.step(&seen, base);
+        self.limit = self.limit.clamp(self.floor, self.ceiling);
+        true
+    }
+
+    /// One window's worth of following. The window was measured under a cap of `base`.
+    fn step(&mut self, seen: &Seen, base: f64) {
+        if seen.failed > FAILING {
+            // How long the others took says little then, and nothing of a queue.
+            self.limit = self.limit.min(base * (1.0 - seen.failed / 2.0));
+            self.phase = Phase::Follow;
+            self.boost = 1.0;
+            return;
+        }
+        let used = seen.refused || seen.in_flight.max(seen.highest) * 2.0 >= base;
+        self.measure(seen, used, base);
+        if let Phase::Probe(windows) = self.phase {
+            // The first window is still about the time before. The second one counts.
+            self.phase = if windows == 0 { Phase::Probe(1) } else { Phase::Follow };
+            return;
+        }
+        if !used {
+            return;
+        }
+        let fit = (self.level * (1.0 + ROOM) / seen.mean.max(1.0)).clamp(0.5, 1.0 + 2.0 * ROOM);
+        let trust = seen.good / (seen.good + NOISY);
+        match self.phase {
+            Phase::Start if seen.mean < self.level * QUEUEING => self.limit *= 2.0,
+            Phase::Start => {
+                self.limit = self.limit.min(base * fit);
+                self.phase = Phase::Follow;
+                self.unsure = SOON;
+            }
+            // Far too high: at once to where the measurement says. Nearer, measurements differ by as much.
+            _ if fit < 1.0 - 2.0 * ROOM / trust => {
+                self.limit = self.limit.min(base * fit);
+                self.boost = 1.0;
+            }
+            _ => {
+                self.boost = if fit > 1.0 + ROOM / 2.0 { (self.boost + 1.0).min(BOOST) } else { 1.0 };
+                self.limit *= 1.0 + GAIN * trust * (fit - 1.0) * (self.boost - 1.0).max(1.0);
+            }
+        }
+        self.doubt(seen, fit);
+        self.unsure = self.unsure.saturating_add(1);
+        if self.unsure >= PROBE_AFTER && self.phase == Phase::Follow {
+            self.unsure = 0;
+            self.phase = Phase::Probe(0);
+        }
+    }
+
+    /// Learns what a request takes without a queue, if this window had none. Under the lowest cap there can be nothing but its own.
+    fn measure(&mut self, seen: &Seen, used: bool, base: f64) {
+        let free = match self.phase {
+            Phase::Start => self.sure < HALF_SURE || seen.mean < self.level * QUEUEING,
+            Phase::Probe(windows) => windows > 0,
+            Phase::Follow => !used || base <= self.floor,
+        };
+        // A dip while the cap is in use is mostly chance, and to follow every one would lower the level for ever.
+        if !free && (seen.mean > self.level * (1.0 - 2.0 * ROOM) || seen.good < NOISY) {
+            return;
+        }
+        let before = self.level;
+        self.level += (seen.mean - before) * seen.good / (seen.good + self.sure);
+        self.sure = if before == 0.0 { 0.0 } else { (self.sure + seen.good).min(HALF_SURE) };
+        if free {
+            // What was measured quite otherwise than before is measured again soon.
+            let settled = (self.level / before - 1.0).abs() < ROOM / 2.0;
+            self.unsure = if settled { 0 } else { SOON };
+        }
+    }
+
+    /// Looks whether the cap is being lowered for nothing: a queue's latency falls with what is in flight.
+    fn doubt(&mut self, seen: &Seen, fit: f64) {
+        let Some(slowest) = self.descent else {
+            self.descent = (fit < 1.0 - ROOM).then_some(*seen);
+            return;
+        };
+        if fit >= 1.0 {
+            self.descent = None;
+        } else if seen.mean >= slowest.mean {
+            self.descent = Some(*seen);
+        } else if seen.in_flight < slowest.in_flight * 0.65 && seen.mean > slowest.mean * 0.8 {
+            (self.level, self.sure) = (seen.mean, seen.good.min(HALF_SURE));
+            self.descent = None;
+        }
+    }
+}

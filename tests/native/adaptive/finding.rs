@@ -1,0 +1,197 @@
+use super::origin::{Era, History, Row, Simulation, Spread};
+use penstock::limit::adaptive::{Adaptive, Found, Sample};
+use penstock::limit::time::Span;
+
+const SEEDS: [u64; 3] = [1, 2, 3];
+
+fn era(servers: usize, service: f64, load: f64) -> Era {
+    Era { from: 0.0, servers, service, arrivals: load * servers as f64 / service, failing: 0.0 }
+}
+
+fn simulation(eras: Vec<Era>, spread: Spread, shares: &[f64], seed: u64) -> Simulation {
+    Simulation { eras, spread, shares: shares.to_vec(), bounds: (10, 1_000), seed }
+}
+
+fn between(history: &History, from: f64, to: f64) -> Vec<Row> {
+    history.iter().copied().filter(|row| row.second > from && row.second <= to).collect()
+}
+
+/// The mean cap.
+fn cap(rows: &[Row]) -> f64 {
+    rows.iter().map(|row| f64::from(row.cap)).sum::<f64>() / rows.len() as f64
+}
+
+fn served(rows: &[Row]) -> f64 {
+    rows.iter().map(|row| row.served as f64).sum::<f64>() / (rows.len() as f64 * 2.5)
+}
+
+fn print(what: &str, history: &History) {
+    println!("{what}");
+    for chunk in history.chunks(4) {
+        println!(
+            "  {:>5.0} s  caps {:?}  {:>6.0}/s  {:>5} refused/s  {:>6.0} ms",
+            chunk[chunk.len() - 1].second,
+            chunk.iter().map(|row| row.cap).collect::<Vec<_>>(),
+            served(chunk),
+            chunk.iter().map(|row| row.refused).sum::<u64>() / 10,
+            1000.0 * chunk.iter().map(|row| row.latency).sum::<f64>() / chunk.len() as f64,
+        );
+    }
+}
+
+/// How many were at the origin on average, by Little's law.
+fn in_flight(rows: &[Row]) -> f64 {
+    rows.iter().map(|row| row.served as f64 * row.latency).sum::<f64>() / (rows.len() as f64 * 2.5)
+}
+
+fn refused(rows: &[Row]) -> f64 {
+    let (refused, all) = rows.iter().fold((0, 0), |(r, a), row| (r + row.refused, a + row.refused + row.served));
+    refused as f64 / all as f64
+}
+
+#[track_caller]
+fn near(what: &str, found: f64, expected: f64, off: f64) {
+    assert!((found / expected - 1.0).abs() <= off, "{what}: {found:.1}, expected {expected} within {off}");
+}
+
+#[test]
+fn it_settles_within_a_fifth_of_the_knee_under_twice_what_the_origin_can_serve() {
+    for (servers, service) in [(20, 0.1), (50, 0.1), (200, 0.2), (30, 0.5)] {
+        for shares in [&[1.0][..], &[1.0; 4], &[8.0, 4.0, 2.0, 1.0, 1.0]] {
+            for seed in SEEDS {
+                let what = format!("{servers} servers, {service} s, {} isolates", shares.len());
+                let history = simulation(vec![era(servers, service, 2.0)], Spread::Exponential, shares, seed).run(240.0);
+                if seed == 1 {
+                    print(&what, &history);
+                }
+                let settled = between(&history, 60.0, 240.0);
+                near(&what, in_flight(&settled), servers as f64, 0.2);
+                assert!(served(&settled) * service / servers as f64 > 0.9, "{what}: {} served", served(&settled));
+            }
+        }
+    }
+}
+
+#[test]
+fn it_follows_a_halved_capacity_within_30_seconds_and_back() {
+    for shares in [&[1.0][..], &[1.0; 4], &[4.0, 1.0, 1.0]] {
+        for seed in SEEDS {
+            let whole = Era { arrivals: 1_000.0, ..era(60, 0.1, 1.0) };
+            let eras = vec![whole, Era { from: 120.0, servers: 30, ..whole }, Era { from: 240.0, ..whole }];
+            let history = simulation(eras, Spread::Exponential, shares, seed).run(400.0);
+            if seed == 1 {
+                print("60 servers, from 120 s to 240 s only 30", &history);
+            }
+            near("before", in_flight(&between(&history, 60.0, 120.0)), 60.0, 0.2);
+            near("after 30 s", in_flight(&between(&history, 147.5, 160.0)), 30.0, 0.3);
+            near("halved", in_flight(&between(&history, 150.0, 240.0)), 30.0, 0.2);
+            near("whole again", in_flight(&between(&history, 285.0, 400.0)), 60.0, 0.2);
+        }
+    }
+}
+
+#[test]
+fn an_origin_that_grows_slower_without_being_crowded_keeps_its_cap() {
+    for seed in SEEDS {
+        let quick = Era { arrivals: 800.0, ..era(40, 0.1, 1.0) };
+        let eras = vec![quick, Era { from: 120.0, service: 0.2, ..quick }, Era { from: 300.0, ..quick }];
+        let history = simulation(eras, Spread::Exponential, &[1.0; 3], seed).run(420.0);
+        if seed == 1 {
+            print("40 servers, from 120 s to 300 s twice as slow", &history);
+        }
+        near("slow", in_flight(&between(&history, 200.0, 300.0)), 40.0, 0.2);
+        near("quick again", in_flight(&between(&history, 360.0, 420.0)), 40.0, 0.2);
+    }
+}
+
+#[test]
+fn an_idle_cap_neither_drifts_up_nor_forgets() {
+    for seed in SEEDS {
+        let busy = era(50, 0.1, 2.0);
+        let eras = vec![busy, Era { from: 100.0, arrivals: 25.0, ..busy }, Era { from: 900.0, ..busy }];
+        let history = simulation(eras, Spread::Exponential, &[1.0; 4], seed).run(960.0);
+        if seed == 1 {
+            print("50 servers, idle from 100 s to 900 s", &history);
+        }
+        let before = cap(&between(&history, 60.0, 100.0));
+        for row in between(&history, 110.0, 900.0) {
+            near("idle", f64::from(row.cap), before, 0.25);
+        }
+        let again = between(&history, 905.0, 960.0);
+        near("busy again", in_flight(&again), 50.0, 0.2);
+    }
+}
+
+#[test]
+fn a_service_that_is_naturally_variable_is_not_cut() {
+    for (what, spread) in [
+        ("exponential", Spread::Exponential),
+        ("log-normal, twice as variable as long", Spread::Heavy(2.0)),
+        ("one in ten takes twenty times as long", Spread::TwoKinds),
+    ] {
+        for load in [0.3, 0.7] {
+            for seed in SEEDS {
+                let history = simulation(vec![era(100, 0.1, load)], spread, &[1.0; 4], seed).run(400.0);
+                if seed == 1 {
+                    print(&format!("100 servers, {what}, load {load}"), &history);
+                }
+                let part = refused(&between(&history, 60.0, 400.0));
+                assert!(part < 0.01, "{what}, load {load}: {part} refused");
+            }
+        }
+    }
+}
+
+#[test]
+fn failures_lower_the_cap_and_their_end_brings_it_back() {
+    for seed in SEEDS {
+        let good = era(50, 0.1, 2.0);
+        let eras = vec![good, Era { from: 100.0, failing: 0.5, ..good }, Era { from: 140.0, ..good }];
+        let history = simulation(eras, Spread::Exponential, &[1.0; 3], seed).run(260.0);
+        if seed == 1 {
+            print("50 servers, from 100 s to 140 s half of all fails", &history);
+        }
+        assert!(cap(&between(&history, 125.0, 140.0)) < 20.0);
+        near("again", in_flight(&between(&history, 200.0, 260.0)), 50.0, 0.2);
+    }
+}
+
+#[test]
+fn a_few_failures_do_not() {
+    let history =
+        simulation(vec![Era { failing: 0.03, ..era(50, 0.1, 2.0) }], Spread::Exponential, &[1.0; 3], 1).run(200.0);
+    near("settled", in_flight(&between(&history, 60.0, 200.0)), 50.0, 0.2);
+}
+
+#[test]
+fn bounds_hold_whatever_is_reported() {
+    let mut random = 7_u64;
+    let mut draw = move |most: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % most.max(1)
+    };
+    let mut adaptive = Adaptive::new(20, 90);
+    let mut now = crate::support::EVENING;
+    for _ in 0..20_000 {
+        let wild = |value: u64, odd: u64| if odd == 0 { u64::MAX } else { value };
+        let sample = Sample {
+            ended: wild(draw(1_000), draw(50)),
+            failed: draw(200),
+            mean: Span::from_nanos(wild(draw(1_000_000_000), draw(50))),
+            highest: draw(200),
+            refused: draw(3),
+        };
+        now = if draw(20) == 0 { now.minus(Span::from_secs(draw(100))) } else { now.plus(Span::from_millis(draw(4_000))) };
+        adaptive.sample(&sample, now);
+        assert!((20..=90).contains(&adaptive.cap()), "{}", adaptive.cap());
+    }
+}
+
+#[test]
+fn what_was_found_survives_an_eviction() {
+    let found = Found { cap: 300, level: Span::from_millis(80) };
+    let resumed = Adaptive::resume(10, 1_000, found);
+    assert_eq!((resumed.cap(), resumed.found()), (300, Some(found)));
+    assert_eq!(Adaptive::resume(10, 200, found).cap(), 200, "under a lower ceiling");
+    assert_eq!(Adaptive::new(10, 1_000).found(), None);
+}

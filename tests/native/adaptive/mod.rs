@@ -1,0 +1,3 @@
+//! The cap that finds itself, on simulated origins whose knee is known.
+mod finding;
+mod origin;
