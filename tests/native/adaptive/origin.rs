@@ -2,7 +2,7 @@
 //! to the next.
 
 use penstock::limit::adaptive::{Adaptive, Sample};
-use penstock::limit::time::{Span, Time};
+use penstock::limit::time::Span;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -181,7 +181,8 @@ impl Run<'_> {
             Spread::Exponential => self.exponential(mean),
             Spread::Heavy(cv) => {
                 let sigma = (1.0 + cv * cv).ln().sqrt();
-                let normal = (-2.0 * (1.0 - self.uniform()).ln()).sqrt() * (core::f64::consts::TAU * self.uniform()).cos();
+                let normal =
+                    (-2.0 * (1.0 - self.uniform()).ln()).sqrt() * (core::f64::consts::TAU * self.uniform()).cos();
                 mean * (sigma * normal - sigma * sigma / 2.0).exp()
             }
             Spread::TwoKinds => mean / 2.9 * if self.uniform() < 0.1 { 20.0 } else { 1.0 },
@@ -269,10 +270,4 @@ impl Run<'_> {
         let one = &mut self.isolates[isolate];
         one.slots = (cap * one.share).round().max(1.0) as usize;
     }
-}
-
-/// A time as the cap is told it.
-#[allow(dead_code)]
-pub fn second(at: f64) -> Time {
-    crate::support::EVENING.plus(Span::from_nanos((at * 1e9) as u64))
 }
