@@ -179,7 +179,7 @@ impl BucketActor {
     /// Reads the disk, once per life of the object.
     fn load(&self) -> std::result::Result<(), String> {
         if !self.loaded.get() {
-            let loaded = self.disk.load(&mut self.counter.borrow_mut())?;
+            let loaded = self.disk.load(&mut self.counter.borrow_mut(), clock::now())?;
             if loaded.unreadable > 0 {
                 log::warning(
                     "actor",

@@ -11,11 +11,13 @@ use crate::identity::digest::Subject;
 use crate::ledger::Ledger;
 use crate::limit::day::Day;
 use crate::limit::gcra::{Gcra, NotBefore};
-use crate::limit::prepay::{Ahead, Horizon, ahead, grant};
+use crate::limit::prepay::{Ahead, Horizon, Wish, ahead, grant};
 use crate::limit::steady::Steady;
 use crate::limit::table::{Bucket, BucketId, Full, Table};
 use crate::limit::time::{Span, Time};
+use crate::limit::warm::{Saved, Warm};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 /// How many buckets one actor keeps: about 10 MB of memory, a small part of what its isolate may use.
 pub const CAPACITY: usize = 100_000;
@@ -27,17 +29,25 @@ pub trait Disk {
     /// # Errors
     /// A sentence, where the storage refuses. Nothing may be handed out then.
     fn save(&self, id: BucketId, tat: Time) -> Result<u32, String>;
+
+    /// Saves how warm a bucket is, in one row; returns the rows written.
+    ///
+    /// # Errors
+    /// A sentence, where the storage refuses. Nothing may be handed out then.
+    fn save_warm(&self, id: BucketId, warm: &Saved) -> Result<u32, String>;
 }
 
 /// Everything an actor keeps in memory.
 #[derive(Debug)]
 pub struct Counter {
-    table: Table,
+    pub(super) table: Table,
     pub(super) purse: Purse,
     /// Whether D1 is left alone.
     pub(super) ledger: Circuit,
     clock: Steady,
     horizon: Horizon,
+    /// The shared rates that open slowly.
+    pub(super) warm: BTreeMap<BucketId, Warm>,
 }
 
 impl Default for Counter {
@@ -125,6 +135,7 @@ impl Counter {
             ledger: Circuit::default(),
             clock: Steady::default(),
             horizon: Horizon::default(),
+            warm: BTreeMap::new(),
         }
     }
 
@@ -162,6 +173,7 @@ impl Counter {
         let mut reply = Reply { horizon, grants: vec![None; places.len()], ..Reply::default() };
         for place in places {
             let Some(gcra) = place.rate() else { continue };
+            reply.rows = reply.rows.saturating_add(self.warm_up(place, &gcra, disk, now)?);
             let bucket = self.table.get(place.id);
             // What is cut down is cut down on the disk too, or the next life of the actor would begin with it again.
             let settled = gcra.settle(bucket.tat, now, ahead(&gcra, place.demand.cost));
@@ -190,8 +202,11 @@ impl Counter {
         if let Some(gcra) = place.rate() {
             let tat = self.table.tat(place.id);
             return match take(&gcra, tat, now, cost) {
-                Ok(_) => met(&gcra, tat, now),
-                Err(no) => Outcome::Refused { left: gcra.available(tat, now), wait: no.wait, until: None },
+                Ok(_) => self.met(place.id, &gcra, tat, now, Span::ZERO),
+                Err(no) => {
+                    let wait = self.truly(place.id, &gcra, now, no.wait);
+                    Outcome::Refused { left: gcra.available(tat, now), wait, until: None }
+                }
             };
         }
         match place.account() {
@@ -234,7 +249,10 @@ impl Counter {
             let bucket = self.table.get(place.id);
             let takes = taken == Taken::All && matches!(outcome, Outcome::Met { .. });
             let after_take = if takes { take(&gcra, bucket.tat, now, *cost).unwrap_or(bucket.tat) } else { bucket.tat };
-            let grant = grant(&gcra, after_take, now, *wish, *each, reply.horizon);
+            // Those who wait get what each of them would have got; only what is held ahead is less while the bucket warms up.
+            let most = self.leasable(place.id, &gcra, after_take, now, reply.horizon);
+            let wish = Wish { ahead: wish.ahead.min(most), ..*wish };
+            let grant = grant(&gcra, after_take, now, wish, *each, reply.horizon);
             let tat = grant.map_or(after_take, |grant| grant.tat);
             if tat == bucket.tat {
                 continue;
@@ -247,8 +265,7 @@ impl Counter {
             }
             *granted = grant.map(|grant| Grant { count: grant.count, first: grant.first });
             if takes {
-                let (left, more) = (gcra.available(tat, now), gcra.until_more(tat, now));
-                *outcome = Outcome::Met { left, more, slot: bucket.tat.since(now), until: None };
+                *outcome = self.met(place.id, &gcra, tat, now, bucket.tat.since(now));
             }
             changed.push((place.id, Bucket { tat, ahead: ahead.unwrap_or(bucket.ahead) }));
         }
@@ -258,7 +275,7 @@ impl Counter {
         Ok(())
     }
 
-    fn reserve(&mut self, places: &[Place<'_>], now: Time) -> Result<(), Full> {
+    pub(super) fn reserve(&mut self, places: &[Place<'_>], now: Time) -> Result<(), Full> {
         self.table.reserve(places.iter().filter(|place| place.rate().is_some()).map(|place| place.id), now)
     }
 }
@@ -266,11 +283,6 @@ impl Counter {
 /// Takes `cost` tokens, or none where only the wish is asked for: that can always be asked.
 fn take(gcra: &Gcra, tat: Time, now: Time, cost: u64) -> Result<Time, NotBefore> {
     if cost == 0 { Ok(tat) } else { gcra.take(tat, now, cost) }
-}
-
-fn met(gcra: &Gcra, tat: Time, now: Time) -> Outcome {
-    let (left, more) = (gcra.available(tat, now), gcra.until_more(tat, now));
-    Outcome::Met { left, more, slot: Span::ZERO, until: None }
 }
 
 pub(super) fn exhausted(day: &Day, wall: Time) -> Outcome {

@@ -1,20 +1,27 @@
-//! The actor's SQLite: one row per bucket whose debt outlives an eviction.
+//! The actor's SQLite: one row per bucket whose debt outlives an eviction, and one per bucket that warms up.
 
 use super::counter::{Counter, Disk};
 use crate::limit::table::BucketId;
 use crate::limit::time::Time;
+use crate::limit::warm::{Saved, Warm};
 use std::cell::Cell;
 use worker::{SqlStorage, SqlStorageValue};
 
 /// One key column and no second index: an upsert is one row written. TATs are in microseconds, which a double
 /// carries exactly; SQLite numbers reach a Worker as doubles.
 const CREATE: &str = "CREATE TABLE IF NOT EXISTS bucket (id TEXT PRIMARY KEY, tat INTEGER NOT NULL) WITHOUT ROWID";
-const EXISTS: &str = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'bucket'";
+const EXISTS: &str = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1";
 const LOAD: &str = "SELECT id, tat FROM bucket";
 const SAVE: &str = "INSERT INTO bucket (id, tat) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET tat = excluded.tat";
 // A row that is no number was read as a full debt when it was loaded, and is of no further use.
 const SWEEP: &str = "DELETE FROM bucket WHERE tat <= ?1 OR typeof(tat) <> 'integer'";
 const EARLIEST: &str = "SELECT min(tat) FROM bucket";
+
+const CREATE_WARM: &str = "CREATE TABLE IF NOT EXISTS warm (id TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID";
+const LOAD_WARM: &str = "SELECT id, state FROM warm";
+const SAVE_WARM: &str =
+    "INSERT INTO warm (id, state) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET state = excluded.state";
+const DROP_WARM: &str = "DELETE FROM warm WHERE id = ?1";
 
 /// The actor's SQLite.
 #[derive(Debug)]
@@ -34,9 +41,15 @@ impl SqlDisk {
     ///
     /// # Errors
     /// SQLite's own. A single row that cannot be read is no error: its bucket counts as empty until full again.
-    pub fn load(&self, counter: &mut Counter) -> Result<Loaded, String> {
+    pub fn load(&self, counter: &mut Counter, now: Time) -> Result<Loaded, String> {
         let mut loaded = Loaded::default();
-        if self.rows(EXISTS, Vec::new())?.next().is_none() {
+        for (id, saved) in self.warm()? {
+            // What cannot be read is cold.
+            if let (Ok(id), Some(saved)) = (BucketId::from_str_radix(&id, 16), saved) {
+                counter.restore_warm(id, saved, now);
+            }
+        }
+        if !self.exists("bucket")? {
             return Ok(loaded);
         }
         self.created.set(true);
@@ -62,16 +75,42 @@ impl SqlDisk {
     /// # Errors
     /// SQLite's own.
     pub fn sweep(&self, now: Time) -> Result<Option<Time>, String> {
-        if self.rows(EXISTS, Vec::new())?.next().is_none() {
-            return Ok(None);
+        let mut warm = None;
+        for (id, saved) in self.warm()? {
+            match saved.as_ref().map(Warm::cold_at).filter(|at| *at > now) {
+                Some(at) => warm = warm.into_iter().chain([at]).min(),
+                None => drop(self.rows(DROP_WARM, vec![SqlStorageValue::String(id)])?),
+            }
+        }
+        if !self.exists("bucket")? {
+            return Ok(warm);
         }
         self.rows(SWEEP, vec![whole_micros(now)])?;
         let earliest = self.rows(EARLIEST, Vec::new())?.next().transpose().map_err(|error| error.to_string())?;
-        match earliest.as_deref() {
-            None | Some([SqlStorageValue::Null]) => Ok(None),
-            Some([tat, ..]) => Ok(Some(micros(tat).unwrap_or(Time::MAX))),
-            Some([]) => Ok(None),
+        let bucket = match earliest.as_deref() {
+            None | Some([SqlStorageValue::Null] | []) => None,
+            Some([tat, ..]) => Some(micros(tat).unwrap_or(Time::MAX)),
+        };
+        Ok(bucket.into_iter().chain(warm).min())
+    }
+
+    /// What is saved of how warm buckets are.
+    fn warm(&self) -> Result<Vec<(String, Option<Saved>)>, String> {
+        let mut all = Vec::new();
+        if self.exists("warm")? {
+            for row in self.rows(LOAD_WARM, Vec::new())? {
+                if let [SqlStorageValue::String(id), SqlStorageValue::String(state)] =
+                    row.map_err(|error| error.to_string())?.as_slice()
+                {
+                    all.push((id.clone(), Saved::read(state)));
+                }
+            }
         }
+        Ok(all)
+    }
+
+    fn exists(&self, table: &str) -> Result<bool, String> {
+        Ok(self.rows(EXISTS, vec![SqlStorageValue::String(table.to_owned())])?.next().is_some())
     }
 
     /// Whether something was saved since this was last asked.
@@ -107,6 +146,15 @@ impl Disk for SqlDisk {
         let values = vec![SqlStorageValue::String(format!("{id:032x}")), whole_micros(tat)];
         self.saved.set(true);
         let cursor = self.sql.exec(SAVE, values).map_err(|error| error.to_string())?;
+        Ok(u32::try_from(cursor.rows_written()).unwrap_or(u32::MAX))
+    }
+
+    fn save_warm(&self, id: BucketId, warm: &Saved) -> Result<u32, String> {
+        // Rarely enough that the table need not be known to be there.
+        self.rows(CREATE_WARM, Vec::new())?;
+        let values = vec![SqlStorageValue::String(format!("{id:032x}")), SqlStorageValue::String(warm.write())];
+        self.saved.set(true);
+        let cursor = self.sql.exec(SAVE_WARM, values).map_err(|error| error.to_string())?;
         Ok(u32::try_from(cursor.rows_written()).unwrap_or(u32::MAX))
     }
 }

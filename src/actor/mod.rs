@@ -13,4 +13,5 @@ pub mod slots;
 pub mod slots_client;
 pub mod slots_disk;
 pub mod slots_wire;
+mod warming;
 pub mod wire;

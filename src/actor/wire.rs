@@ -39,6 +39,8 @@ struct DemandText {
     back: Option<Back>,
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     shadow: bool,
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    warmup: Span,
     #[serde(flatten)]
     terms: TermsText,
 }
@@ -72,6 +74,7 @@ pub fn write_ask(ask: &Ask) -> String {
         owed: demand.owed,
         back: demand.back,
         shadow: demand.weight == Weight::Shadow,
+        warmup: demand.warmup,
         terms: match &demand.terms {
             Terms::Rate(gcra) => TermsText::Rate { interval: gcra.interval(), burst: gcra.burst() },
             Terms::Quota(count, zone) => TermsText::Quota { count: *count, zone: zone.to_string() },
@@ -115,9 +118,9 @@ fn read_demand(text: DemandText) -> Result<Demand, String> {
         }
     };
     let weight = if text.shadow { Weight::Shadow } else { Weight::Binding };
-    let DemandText { limit, cost, each, wish, waiting, owed, back, .. } = text;
+    let DemandText { limit, cost, each, wish, waiting, owed, back, warmup, .. } = text;
     let wish = Wish { ahead: wish, waiting };
-    Ok(Demand { limit, terms, cost, each, wish, owed, back, weight })
+    Ok(Demand { limit, terms, cost, each, wish, owed, back, weight, warmup })
 }
 
 /// Writes an answer.
@@ -154,6 +157,10 @@ fn one() -> u64 {
 
 fn is_one(number: &u64) -> bool {
     *number == 1
+}
+
+fn is_nothing(span: &Span) -> bool {
+    *span == Span::ZERO
 }
 
 fn is_zero(number: &u64) -> bool {

@@ -15,6 +15,8 @@ pub struct Met<'p> {
     pub limit: &'p Limit,
     /// Its binding's name.
     pub binding: &'p str,
+    /// How long it takes to open after a cold start, if it is a shared rate; zero where it is open at once.
+    pub warmup: Span,
 }
 
 /// Limits that one actor keeps for one subject.
@@ -51,7 +53,8 @@ impl<'p> Plan<'p> {
         }
         let bindings = || policy.base.iter().chain(route);
         let of = |binding: &'p Binding, scope: Scope| {
-            let met = move |limit| Met { limit, binding: binding.name.as_str() };
+            let warmup = if scope == Scope::Global { binding.capacity.warmup.unwrap_or_default() } else { Span::ZERO };
+            let met = move |limit| Met { limit, binding: binding.name.as_str(), warmup };
             binding.limits.iter().filter(move |limit| limit.scope == scope).map(met)
         };
 
@@ -126,6 +129,7 @@ impl Met<'_> {
                 Mode::Enforce => Weight::Binding,
                 Mode::Shadow => Weight::Shadow,
             },
+            warmup: self.warmup,
         }
     }
 }

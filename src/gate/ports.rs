@@ -56,6 +56,8 @@ pub struct Demand {
     pub back: Option<Back>,
     /// Whether its refusal counts against the others.
     pub weight: Weight,
+    /// How long a shared rate takes to open after a cold start; zero for one that is open at once.
+    pub warmup: Span,
 }
 
 impl Ask {

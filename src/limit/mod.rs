@@ -12,3 +12,4 @@ pub mod steady;
 pub mod table;
 pub mod tally;
 pub mod time;
+pub mod warm;

@@ -12,6 +12,7 @@ use penstock::limit::gcra::Gcra;
 use penstock::limit::prepay::Wish;
 use penstock::limit::table::BucketId;
 use penstock::limit::time::{Span, Time};
+use penstock::limit::warm::Saved;
 use std::collections::BTreeMap;
 
 /// 2026-11-29T18:00:00Z.
@@ -45,6 +46,7 @@ impl Future for Turn {
 #[derive(Default)]
 pub struct FakeDisk {
     pub rows: RefCell<BTreeMap<BucketId, Time>>,
+    pub warm: RefCell<BTreeMap<BucketId, String>>,
     pub full: Cell<bool>,
 }
 
@@ -54,6 +56,14 @@ impl Disk for FakeDisk {
             return Err("SQLITE_FULL".into());
         }
         self.rows.borrow_mut().insert(id, tat);
+        Ok(1)
+    }
+
+    fn save_warm(&self, id: BucketId, warm: &Saved) -> Result<u32, String> {
+        if self.full.get() {
+            return Err("SQLITE_FULL".into());
+        }
+        self.warm.borrow_mut().insert(id, warm.write());
         Ok(1)
     }
 }
@@ -156,6 +166,9 @@ impl World {
         for (id, tat) in self.disk.rows.borrow().iter() {
             counter.restore(*id, *tat);
         }
+        for (id, state) in self.disk.warm.borrow().iter() {
+            counter.restore_warm(*id, Saved::read(state).unwrap(), self.now.get());
+        }
         self.counter.replace(counter);
     }
 }
@@ -188,20 +201,12 @@ pub fn rate(name: &str, interval: Span, burst: u64) -> Demand {
         owed: 0,
         back: None,
         weight: Weight::Binding,
+        warmup: Span::ZERO,
     }
 }
 
 /// `count` a day in `zone`.
 pub fn quota(name: &str, count: u64, zone: &str) -> Demand {
     let terms = Terms::Quota(count, zone.parse().unwrap());
-    Demand {
-        limit: name.into(),
-        terms,
-        cost: 1,
-        each: 1,
-        wish: Wish::default(),
-        owed: 0,
-        back: None,
-        weight: Weight::Binding,
-    }
+    Demand { terms, ..rate(name, Span::from_secs(1), 1) }
 }

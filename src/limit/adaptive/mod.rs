@@ -24,11 +24,6 @@ pub use window::Sample;
 use super::time::{Span, Time};
 use window::{Seen, Window};
 
-/// The floor, unless another is said.
-pub const FLOOR: u32 = 10;
-/// The ceiling, unless another is said.
-pub const CEILING: u32 = 1_000;
-
 /// How far above the knee the cap is kept: one part in ten.
 const ROOM: f64 = 0.1;
 
@@ -84,7 +79,7 @@ pub struct Adaptive {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The cap.
-    pub cap: u32,
+    pub cap: u64,
     /// The mean latency without a queue.
     pub level: Span,
 }
@@ -103,11 +98,11 @@ enum Phase {
 
 impl Adaptive {
     /// A cap between `floor` and `ceiling`, nothing known yet: at the floor.
-    pub fn new(floor: u32, ceiling: u32) -> Adaptive {
-        let floor = f64::from(floor.max(1));
+    pub fn new(floor: u64, ceiling: u64) -> Adaptive {
+        let floor = floor.max(1) as f64;
         Adaptive {
             floor,
-            ceiling: f64::from(ceiling).max(floor),
+            ceiling: (ceiling as f64).max(floor),
             limit: floor,
             lately: [floor; 2],
             window: Window::default(),
@@ -121,9 +116,9 @@ impl Adaptive {
     }
 
     /// Goes on from what an earlier life has found.
-    pub fn resume(floor: u32, ceiling: u32, found: Found) -> Adaptive {
+    pub fn resume(floor: u64, ceiling: u64, found: Found) -> Adaptive {
         let mut adaptive = Adaptive::new(floor, ceiling);
-        adaptive.limit = f64::from(found.cap).clamp(adaptive.floor, adaptive.ceiling);
+        adaptive.limit = (found.cap as f64).clamp(adaptive.floor, adaptive.ceiling);
         adaptive.lately = [adaptive.limit; 2];
         adaptive.level = found.level.as_nanos() as f64;
         adaptive.sure = HALF_SURE;
@@ -132,14 +127,14 @@ impl Adaptive {
     }
 
     /// The cap that holds now.
-    pub fn cap(&self) -> u32 {
+    pub fn cap(&self) -> u64 {
         let lowered = if matches!(self.phase, Phase::Probe(_)) { PROBE } else { 1.0 };
-        (self.limit * lowered).max(self.floor) as u32
+        (self.limit * lowered).max(self.floor) as u64
     }
 
     /// What should survive an eviction; `None` while nothing is known.
     pub fn found(&self) -> Option<Found> {
-        (self.sure > 0.0).then(|| Found { cap: self.limit as u32, level: Span::from_nanos(self.level as u64) })
+        (self.sure > 0.0).then(|| Found { cap: self.limit as u64, level: Span::from_nanos(self.level as u64) })
     }
 
     /// Takes in what an isolate has seen. Whether the cap may have changed.
@@ -148,7 +143,7 @@ impl Adaptive {
         let Some(seen) = self.window.close(now) else { return false };
         let [before, last] = self.lately;
         let base = f64::midpoint(before, last);
-        self.lately = [last, f64::from(self.cap())];
+        self.lately = [last, self.cap() as f64];
         self.step(&seen, base);
         self.limit = self.limit.clamp(self.floor, self.ceiling);
         true

@@ -33,6 +33,15 @@ fn the_question_format_is_unchanged() {
 }
 
 #[test]
+fn a_rate_that_warms_up_says_so_in_a_field_that_older_readers_skip() {
+    let slow = Demand { warmup: Span::from_secs(30), ..rate("base/global", Span::from_millis(10), 100) };
+    let ask = ask(7, vec![slow]);
+    let text = write_ask(&ask);
+    assert!(text.contains(r#""cost":1,"warmup":30000000000,"rate""#), "{text}");
+    assert_eq!(read_ask(&text), Ok(ask));
+}
+
+#[test]
 fn the_answer_format_is_unchanged() {
     let refused = |until| Outcome::Refused { left: 0, wait: Span::from_nanos(5), until };
     let outcomes = vec![

@@ -18,7 +18,7 @@ fn between(history: &History, from: f64, to: f64) -> Vec<Row> {
 
 /// The mean cap.
 fn cap(rows: &[Row]) -> f64 {
-    rows.iter().map(|row| f64::from(row.cap)).sum::<f64>() / rows.len() as f64
+    rows.iter().map(|row| row.cap as f64).sum::<f64>() / rows.len() as f64
 }
 
 fn served(rows: &[Row]) -> f64 {
@@ -68,7 +68,11 @@ fn it_settles_within_a_fifth_of_the_knee_under_twice_what_the_origin_can_serve()
                 }
                 let settled = between(&history, 60.0, 240.0);
                 near(&what, in_flight(&settled), servers as f64, off);
-                assert!(served(&settled) * service / servers as f64 > 0.95 - off / 2.0, "{what}: {} served", served(&settled));
+                assert!(
+                    served(&settled) * service / servers as f64 > 0.95 - off / 2.0,
+                    "{what}: {} served",
+                    served(&settled)
+                );
             }
         }
     }
@@ -117,7 +121,7 @@ fn an_idle_cap_neither_drifts_up_nor_forgets() {
         }
         let before = cap(&between(&history, 60.0, 100.0));
         for row in between(&history, 110.0, 900.0) {
-            near("idle", f64::from(row.cap), before, 0.25);
+            near("idle", row.cap as f64, before, 0.25);
         }
         near("busy again", in_flight(&between(&history, 905.0, 960.0)), 50.0, 0.3);
         near("settled again", in_flight(&between(&history, 980.0, 1_080.0)), 50.0, 0.2);

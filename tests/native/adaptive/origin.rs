@@ -42,7 +42,7 @@ pub enum Spread {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Row {
     pub second: f64,
-    pub cap: u32,
+    pub cap: u64,
     pub served: u64,
     pub refused: u64,
     pub failed: u64,
@@ -92,7 +92,7 @@ pub struct Simulation {
     pub spread: Spread,
     /// How the arrivals are split between the isolates.
     pub shares: Vec<f64>,
-    pub bounds: (u32, u32),
+    pub bounds: (u64, u64),
     pub seed: u64,
 }
 
@@ -266,7 +266,7 @@ impl Run<'_> {
     }
 
     fn hear(&mut self, isolate: usize) {
-        let cap = f64::from(self.adaptive.cap());
+        let cap = self.adaptive.cap() as f64;
         let one = &mut self.isolates[isolate];
         one.slots = (cap * one.share).round().max(1.0) as usize;
     }

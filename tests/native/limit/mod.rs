@@ -8,6 +8,7 @@ mod prepay;
 mod rate;
 mod rate_errors;
 mod tally;
+mod warm;
 mod zone;
 
 use penstock::limit::gcra::Gcra;

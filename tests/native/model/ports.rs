@@ -14,6 +14,7 @@ use penstock::ledger::{Added, Entry, Ledger};
 use penstock::limit::gcra::Gcra;
 use penstock::limit::table::BucketId;
 use penstock::limit::time::{Span, Time};
+use penstock::limit::warm::Saved;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
@@ -203,6 +204,7 @@ pub struct ModelDisk {
     pub rows: RefCell<BTreeMap<BucketId, Time>>,
     /// What is said to be saved and is not.
     pub unsaved: RefCell<BTreeMap<BucketId, Time>>,
+    pub warm: RefCell<BTreeMap<BucketId, Saved>>,
     pub lazy: bool,
     pub refuses: Cell<bool>,
     pub fails: Cell<bool>,
@@ -219,6 +221,14 @@ impl Disk for ModelDisk {
         } else {
             self.rows.borrow_mut().insert(id, tat);
         }
+        if self.fails.get() { Err("SQLITE_IOERR".into()) } else { Ok(1) }
+    }
+
+    fn save_warm(&self, id: BucketId, warm: &Saved) -> Result<u32, String> {
+        if self.refuses.get() {
+            return Err("SQLITE_FULL".into());
+        }
+        self.warm.borrow_mut().insert(id, *warm);
         if self.fails.get() { Err("SQLITE_IOERR".into()) } else { Ok(1) }
     }
 }

@@ -52,6 +52,14 @@ fn leases_that_a_request_takes_two_tokens_of() {
 }
 
 #[test]
+fn a_rate_that_warms_up() {
+    let vars = r#"{"LIMIT_BASE": {"global": "400/s burst 40", "warmup": "1s"}}"#;
+    let case = Case { ends: false, ..Case::new(vars) };
+    holds("warming up", &Case { before: hot(), depth: 3, ..case.clone() });
+    wanders("warming up", &Case { depth: 160, requests: 120, faults: 8, ticks: &[2, 10, 100], ..case }, 12);
+}
+
+#[test]
 fn long_walks_without_faults() {
     let case = Case { depth: 160, requests: 120, faults: 0, ticks: &[2, 10], ..Case::new(GLOBAL) };
     wanders("a global rate, no faults", &case, 12);

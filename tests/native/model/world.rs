@@ -572,6 +572,10 @@ impl World {
         for (id, tat) in self.actors[number].disk.rows.borrow().iter() {
             counter.borrow_mut().restore(*id, *tat);
         }
+        let wall = self.shared.now.get().minus(self.actors[number].behind);
+        for (id, warm) in self.actors[number].disk.warm.borrow().iter() {
+            counter.borrow_mut().restore_warm(*id, *warm, wall);
+        }
         self.actors[number].counter = counter;
         self.actors[number].disk.unsaved.borrow_mut().clear();
         while let Some(place) = self.calls.iter().position(|call| call.actor == number && call.work.is_some()) {

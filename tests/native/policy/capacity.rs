@@ -33,8 +33,8 @@ fn all_fields_of_a_binding_are_read() {
         on_error: OnError::Open,
         highest: Priority::High,
     };
-    assert_eq!(binding.capacity.in_flight, Some(cap("front-door/in-flight", 20)));
-    assert_eq!(binding.capacity.sockets, Some(cap("front-door/sockets", 7)));
+    assert_eq!(binding.capacity.in_flight.as_deref(), Some(&cap("front-door/in-flight", 20)));
+    assert_eq!(binding.capacity.sockets.as_deref(), Some(&cap("front-door/sockets", 7)));
     assert_eq!(binding.capacity.wait, Span::from_millis(100));
     assert_eq!(binding.capacity.timeout, Some(Span::from_secs(10)));
     assert_eq!(binding.capacity.warmup, Some(Span::from_secs(30)));
