@@ -1,13 +1,13 @@
 //! Asking an actor from the Worker.
 
+use super::call::call;
 use super::name::{Region, object_name};
 use super::wire;
 use crate::gate::ports::{Actors, Ask, Reply, Seat, Trouble};
 use crate::limit::time::Span;
 use crate::time_out::{pause, within};
+use worker::Env;
 use worker::js_sys::Reflect;
-use worker::wasm_bindgen::JsValue;
-use worker::{Env, Error, Request, RequestInit};
 
 /// The header that carries a question.
 pub const ASK: &str = "penstock-ask";
@@ -54,25 +54,8 @@ impl Client {
             Seat::Key(_) | Seat::Shared(_) => Region::default(),
         };
         let name = object_name(seat, region);
-        match self.call(&name, region, ask).await {
-            Err(error) => Err(trouble(error)),
-            Ok((200, Some(text))) => wire::read_reply(&text, ask.demands.len()).map_err(Trouble::Nonsense),
-            Ok((status, said)) => Err(Trouble::Nonsense(said.unwrap_or_else(|| format!("status {status}")))),
-        }
-    }
-
-    async fn call(&self, name: &str, region: Region, ask: &Ask) -> worker::Result<(u16, Option<String>)> {
-        let namespace = self.env.durable_object("BUCKETS")?;
-        // A stub is broken after an exception, so each try takes a new one.
-        let stub = match region.hint() {
-            Some(hint) => namespace.get_by_name_with_location_hint(name, hint),
-            None => namespace.get_by_name(name),
-        };
-        let init = RequestInit::new();
-        init.headers.set(ASK, &wire::write_ask(ask))?;
-        let request = Request::new_with_init("https://actor/", &init)?;
-        let response = stub?.fetch_with_request(request).await?;
-        Ok((response.status_code(), response.headers().get(REPLY)?))
+        let text = call(&self.env, (&name, region), (ASK, &wire::write_ask(ask)), REPLY).await?;
+        wire::read_reply(&text, ask.demands.len()).map_err(Trouble::Nonsense)
     }
 }
 
@@ -81,19 +64,4 @@ impl Client {
 fn colo(request: &web_sys::Request) -> Option<String> {
     let cf = Reflect::get(request, &"cf".into()).ok()?;
     Reflect::get(&cf, &"colo".into()).ok()?.as_string()
-}
-
-/// Tells errors apart by the flags that the platform sets on the exception.
-pub fn trouble(error: Error) -> Trouble {
-    let text = error.to_string();
-    let thrown = JsValue::from(error);
-    let flag =
-        |name: &str| thrown.is_object() && Reflect::get(&thrown, &name.into()).is_ok_and(|value| value.is_truthy());
-    if flag("overloaded") {
-        Trouble::Overloaded
-    } else if flag("retryable") {
-        Trouble::Disconnected
-    } else {
-        Trouble::Failed(text)
-    }
 }

@@ -3,6 +3,7 @@
 //! [`counter`] is the protocol, pure and tested on the host; the rest ties it to the platform.
 
 pub mod bucket_actor;
+pub mod call;
 pub mod client;
 pub mod counter;
 pub mod disk;

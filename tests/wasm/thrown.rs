@@ -1,12 +1,12 @@
 //! What the platform throws, told apart.
 
-use penstock::actor::client::trouble;
+use penstock::actor::call::trouble;
 use penstock::gate::ports::Trouble;
 use wasm_bindgen_test::wasm_bindgen_test;
 use worker::js_sys::eval;
 
 fn read(text: &str) -> Trouble {
-    trouble(eval(text).unwrap().into())
+    trouble(&eval(text).unwrap())
 }
 
 #[wasm_bindgen_test]

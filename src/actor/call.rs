@@ -1,0 +1,62 @@
+//! One call to an object: a question in a header, an answer in another.
+
+use super::name::Region;
+use crate::gate::ports::Trouble;
+use worker::Env;
+use worker::js_sys::{Error, Promise, Reflect};
+use worker::wasm_bindgen::prelude::wasm_bindgen;
+use worker::wasm_bindgen::{JsCast, JsValue};
+use worker::wasm_bindgen_futures::JsFuture;
+
+mod glue {
+    use super::{JsValue, Promise, wasm_bindgen};
+
+    #[wasm_bindgen(module = "/src/actor/call.js")]
+    extern "C" {
+        pub fn call(
+            namespace: &JsValue,
+            name: &str,
+            hint: Option<&str>,
+            header: &str,
+            question: &str,
+            answer: &str,
+        ) -> Promise;
+    }
+}
+
+/// Asks the object called `name` of the binding `BUCKETS`, by `question` in the header `ask`; what its header `reply` says.
+///
+/// # Errors
+/// The trouble, where it throws, or answers with another status than 200.
+pub async fn call(
+    env: &Env,
+    (name, region): (&str, Region),
+    (ask, question): (&str, &str),
+    reply: &str,
+) -> Result<String, Trouble> {
+    let namespace = Reflect::get(env, &"BUCKETS".into()).map_err(|thrown| trouble(&thrown))?;
+    let answer = JsFuture::from(glue::call(&namespace, name, region.hint(), ask, question, reply)).await;
+    let answer = answer.map_err(|thrown| trouble(&thrown))?.as_string().unwrap_or_default();
+    match answer.split_once('\n') {
+        Some(("200", text)) => Ok(text.to_owned()),
+        Some((status, "")) => Err(Trouble::Nonsense(["status ", status].concat())),
+        Some((_, said)) => Err(Trouble::Nonsense(said.to_owned())),
+        None => Err(Trouble::Nonsense("no status".to_owned())),
+    }
+}
+
+/// Tells errors apart by the flags that the platform sets on the exception.
+pub fn trouble(thrown: &JsValue) -> Trouble {
+    let flag =
+        |name: &str| thrown.is_object() && Reflect::get(thrown, &name.into()).is_ok_and(|value| value.is_truthy());
+    if flag("overloaded") {
+        Trouble::Overloaded
+    } else if flag("retryable") {
+        Trouble::Disconnected
+    } else {
+        let message = thrown.dyn_ref::<Error>().map(|error| String::from(error.message()));
+        Trouble::Failed(
+            message.or_else(|| thrown.as_string()).unwrap_or_else(|| "it threw what is no error".to_owned()),
+        )
+    }
+}
