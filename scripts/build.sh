@@ -29,7 +29,7 @@ else
   fi
   # The names of functions are a tenth of the module, and of use only to `make size`: a panic says where it was without.
   cp $MODULE target/named.wasm
-  "$WASM_OPT_BIN" --all-features --strip-debug target/named.wasm -o $MODULE
+  "$WASM_OPT_BIN" --all-features --strip-debug -Oz target/named.wasm -o $MODULE
   printf '%s\n' "$key" >build/.key
   built="built"
 fi

@@ -13,8 +13,9 @@ export function shown(request, names) {
 }
 
 /** A response with the headers that `lines` has: a name and its value in turn. */
-export function made(status, body, lines) {
-  const response = new Response(body, { status });
+export function made(status, text, bytes, lines) {
+  // The bytes lie in memory that will be used again.
+  const response = new Response(bytes?.slice() ?? text, { status });
   set(response.headers, lines);
   return response;
 }
