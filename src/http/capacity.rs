@@ -7,7 +7,7 @@
 //!   by a sign of life from a timer in its own context: when there has been none for [`GONE`](crate::gate::slots::beats::GONE), it is free.
 //! - *The same, while something is left to `waitUntil`:* all goes on as if the client were there. The origin answers, and the body is
 //!   then piped to nobody, which never ends. So nothing is left to `waitUntil` before the origin has answered.
-//! - *While the body is passed on:* the pipe fails at once, and the place is free.
+//! - *While the body is passed on:* the pipe fails at once, and the place is free as soon as the origin may have heard of it too.
 //! - *A client that only closes its side (FIN)* is not seen to leave before something is written to it.
 //!
 //! What is left to `waitUntil` runs for as long as the answer is being sent, however long that is, and for 30 seconds afterwards at most.
@@ -35,6 +35,9 @@ use worker::wasm_bindgen_futures::JsFuture;
 /// How often idle slots are looked after, once a second, before they are left to the next request: well within what the runtime lets
 /// go on after an answer.
 const LOOKS: u32 = 20;
+
+/// The origin hears that a request was broken off a little later, and counts it until then.
+const SETTLE: Span = Span::from_millis(250);
 
 /// The places of one request, and what it takes to keep them.
 #[derive(Debug)]
@@ -127,10 +130,17 @@ impl Places {
         Box::pin(self.until(None))
     }
 
+    /// The same, when the origin's request has been broken off.
+    pub fn leave_broken_off(self) -> Task {
+        let failed = End { promise: Promise::reject(&JsValue::UNDEFINED), handlers: Vec::new() };
+        Box::pin(self.until(Some(failed)))
+    }
+
     async fn until(mut self, end: Option<End>) {
         if let Some(end) = end {
-            // However it ends, it ends.
-            let _ = self.keep_while(end.promise).await;
+            if self.keep_while(end.promise).await.is_err() {
+                pause(SETTLE).await;
+            }
             drop(end.handlers);
         }
         self.tickets.clear();

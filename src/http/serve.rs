@@ -164,7 +164,8 @@ async fn decide_and_forward(
         }
         Err(silence) => {
             if !places.is_empty() {
-                context.wait_until(places.leave());
+                let late = matches!(silence, Silence::Late);
+                context.wait_until(if late { places.leave_broken_off() } else { places.leave() });
             }
             let failure = match silence {
                 Silence::Thrown(thrown) => {

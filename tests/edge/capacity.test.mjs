@@ -134,12 +134,16 @@ test("an origin that takes too long is answered for, and its slot is free again"
     assert.ok(performance.now() - begun < 1_000);
     await until(() => edge.origin.under === 0);
   }
+  /** Until the origin has surely heard that the request is broken off. */
+  const settled = () => sleep(400);
+  await settled();
   const headInTime = await edge.get(slow(0, "&parts=5&bytes=10&every=100"), { ip });
   assert.equal(headInTime.status, 200, "only the beginning of the answer has a deadline");
   assert.equal(headInTime.body.length, 53);
   const page = await edge.get(slow(3_000), { ip, headers: [["accept", "text/html"], ["accept-language", "zh"]] });
   assert.equal(page.status, 504);
   assert.match(page.text, /网站响应超时/);
+  await settled();
   const grpc = await edge.get(slow(3_000), { ip, headers: [["content-type", "application/grpc-web+proto"]] });
   assert.equal(grpc.headers["grpc-status"], "4");
 });

@@ -10,12 +10,17 @@ pub const BEAT: Span = Span::from_secs(1);
 /// A request that has given none for so long is gone.
 pub const GONE: Span = Span::from_secs(3);
 
-/// The most that the watch goes on between two looks at it. An isolate that was held up for longer has heard of nobody
-/// meanwhile; the living get their turn before they are counted out.
-const STEP: Span = Span::from_secs(1);
+/// Two looks that lie further apart than this leave it open what has been meanwhile: nothing, or a hold-up in which nobody had a turn.
+const HOLD_UP: Span = Span::from_millis(1_500);
 
-/// A time in which nobody was heard of this long is no hold-up: nobody is there.
-const SILENCE: Span = Span::from_secs(10);
+/// After a hold-up the living have so long to say so.
+const GRACE: Span = Span::from_millis(500);
+
+/// No hold-up is as long as this: nobody was there.
+const SILENCE: Span = Span::from_secs(6);
+
+/// How often the gone are looked for.
+const SWEEP: Span = Span::from_millis(250);
 
 /// A sign of life's owner.
 pub type Id = u64;
@@ -25,10 +30,10 @@ pub type Id = u64;
 pub struct Beats {
     last: HashMap<Id, Time>,
     next: Id,
-    /// Time as the watch counts it.
-    watch: Time,
     looked: Time,
     swept: Time,
+    /// Nobody is counted out before.
+    grace: Time,
 }
 
 impl Beats {
@@ -42,14 +47,14 @@ impl Beats {
     pub fn enter(&mut self, now: Time) -> Id {
         self.look(now);
         self.next = self.next.wrapping_add(1);
-        self.last.insert(self.next, self.watch);
+        self.last.insert(self.next, now);
         self.next
     }
 
     /// Is still there; also one that was counted out too early.
     pub fn beat(&mut self, id: Id, now: Time) {
         self.look(now);
-        self.last.insert(id, self.watch);
+        self.last.insert(id, now);
     }
 
     /// Has left.
@@ -59,13 +64,14 @@ impl Beats {
 
     fn look(&mut self, now: Time) {
         let gap = now.since(self.looked);
-        self.watch = self.watch.plus(if gap >= SILENCE { gap } else { gap.min(STEP) });
         self.looked = self.looked.max(now);
+        if gap >= HOLD_UP && gap < SILENCE {
+            self.grace = now.plus(GRACE);
+        }
         // Looking through them all is for once in a while.
-        if self.watch.since(self.swept) >= Span::from_millis(250) {
-            self.swept = self.watch;
-            let watch = self.watch;
-            self.last.retain(|_, last| watch.since(*last) < GONE);
+        if now >= self.grace && self.swept.plus(SWEEP) <= now {
+            self.swept = now;
+            self.last.retain(|_, last| now.since(*last) < GONE);
         }
     }
 }

@@ -216,11 +216,11 @@ impl Book {
         (due || spare).then(|| self.question(needed, Reserve::Nothing, now))
     }
 
-    /// Whether somebody has to look after slots that nobody uses; whoever asks has to, from now on.
+    /// Whether somebody has to look after the slots, should nobody use them any more; whoever asks has to, from now on.
     pub fn tend(&mut self, now: Time) -> bool {
         // Who looks after them does so once in [`IDLE`]; if not, it is gone.
         let tended = self.tended.is_some_and(|at| now < at.plus(IDLE.times(3)));
-        let tend = !tended && self.held(now) > 0 && self.users.count(now) == 0;
+        let tend = !tended && self.held(now) > 0;
         if tend {
             self.tended = Some(now);
         }

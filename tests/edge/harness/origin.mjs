@@ -21,6 +21,9 @@ export class Origin {
   /** Requests whose answers have not ended, and the most at once since the last `forget`. */
   under = 0;
   most = 0;
+  /** Live WebSockets, and how those that ended did. */
+  sockets = 0;
+  closed = [];
   #held = [];
   #server;
 
@@ -100,9 +103,20 @@ export class Origin {
 
   #upgrade(request, socket, head) {
     this.#record(request);
+    if (request.url.includes("as=refused")) return void socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno");
     const server = new WebSocketServer({ noServer: true, handleProtocols: (offered) => [...offered].at(-1) });
     server.handleUpgrade(request, socket, head, (client) => {
-      client.on("message", (data, isBinary) => client.send(data, { binary: isBinary }));
+      this.sockets++;
+      client.on("message", (data, isBinary) => {
+        const [, code, reason] = /^close (\d+) (.*)$/.exec(isBinary ? "" : String(data)) ?? [];
+        if (code) client.close(Number(code), reason);
+        else if (String(data) === "drop") client.terminate();
+        else client.send(data, { binary: isBinary });
+      });
+      client.on("close", (code, reason) => {
+        this.sockets--;
+        this.closed.push({ code, reason: String(reason) });
+      });
     });
   }
 }

@@ -1,0 +1,121 @@
+// Clients that go away in the middle, and actors that crash: no slot is lost, and the cap is never exceeded.
+import assert from "node:assert/strict";
+import http from "node:http";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { count, HOST, parallel, start, until } from "./harness/index.mjs";
+
+const ip = "203.0.113.7";
+const CAP = 40;
+
+/** One request whose client leaves: `when` is "before" the answer or within its "body", `how` is a "reset" or an "end" of its side. */
+function leaving(edge, { when, how, isolate }) {
+  return new Promise((resolve) => {
+    const url = edge.url(isolate);
+    const path = when === "before" ? "/x?as=slow&ms=1500" : "/x?as=slow&ms=0&parts=1000&bytes=20000&every=20";
+    const headers = { host: HOST, "cf-connecting-ip": ip };
+    const request = http.get({ host: url.hostname, port: url.port, path, headers, agent: false }, (response) => {
+      response.on("error", () => {});
+      response.once("data", () => response.statusCode === 200 && leave("left"));
+      response.on("end", () => resolve(response.statusCode));
+    });
+    const leave = (what) => {
+      if (how === "reset") request.socket?.resetAndDestroy();
+      else request.destroy();
+      resolve(what);
+    };
+    request.on("error", () => resolve("error"));
+    if (when === "before") setTimeout(leave, 150 + Math.random() * 200, "left");
+  });
+}
+
+test("a thousand clients leave in the middle: in-flight is back to zero within a term, and no slot is lost", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", in_flight: String(CAP) } }, isolates: 2 });
+  await edge.run();
+  let left = 0;
+  let gone = 0;
+  const ways = ["before", "body"].flatMap((when) => ["reset", "end"].map((how) => ({ when, how })));
+  await parallel(50, async (lane) => {
+    while (left < 1_000) {
+      const fate = await leaving(edge, { ...ways[gone++ % ways.length], isolate: lane % 2 });
+      if (fate === "left") left++;
+      else await sleep(20);
+    }
+  });
+  const most = edge.origin.most;
+  t.diagnostic(`${left} left, of ${edge.origin.count} at the origin, ${most} at once`);
+  assert.ok(most <= CAP, `${most} at once`);
+  assert.ok(edge.origin.count > 500, "most of them were under way");
+  await until(() => edge.origin.under === 0);
+  await sleep(10_500);
+  // All slots for one isolate, then for the other: none is lost, wherever it was held.
+  for (const isolate of [0, 1]) {
+    edge.origin.forget();
+    const answers = await parallel(CAP, () => edge.get("/x?as=slow&ms=600", { ip, isolate }));
+    assert.equal(count(answers, 200), CAP, `isolate ${isolate}`);
+    assert.equal(edge.origin.most, CAP);
+    await sleep(3_500);
+  }
+});
+
+test("a slot whose client has left serves another a few seconds later", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", in_flight: "1" } } });
+  await edge.run();
+  for (const when of ["before", "body"]) {
+    for (const how of ["reset", "end"]) {
+      assert.equal(await leaving(edge, { when, how }), "left");
+      const begun = performance.now();
+      await until(async () => (await edge.get("/x", { ip })).status === 200 || void (await sleep(20)));
+      const took = performance.now() - begun;
+      t.diagnostic(`${when} the answer, by ${how}: ${Math.round(took)} ms`);
+      assert.ok(took < 4_500, `${when} ${how}: ${took} ms`);
+    }
+  }
+});
+
+test("an actor that crashes again and again neither lets more in nor stops everyone for long", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", in_flight: "10" } }, isolates: 2 });
+  await edge.run();
+  let running = true;
+  const passed = [];
+  const traffic = parallel(40, async (lane) => {
+    while (running) {
+      const answer = await edge.get("/x?as=slow&ms=60", { ip, isolate: lane % 2 });
+      if (answer.status === 200) passed.push(performance.now());
+      else await sleep(15);
+    }
+  });
+  for (let crash = 0; crash < 5; crash++) {
+    await sleep(700);
+    await edge.crash();
+  }
+  await sleep(1_000);
+  running = false;
+  await traffic;
+  const gaps = passed.slice(1).map((at, index) => at - passed[index]);
+  t.diagnostic(`${passed.length} passed, at most ${edge.origin.most} at once, longest gap ${Math.round(Math.max(...gaps))} ms`);
+  assert.ok(edge.origin.most <= 10, `${edge.origin.most} at once`);
+  assert.ok(Math.max(...gaps) < 2_000, `${Math.max(...gaps)} ms without anybody`);
+});
+
+test("without its actor a cap does what on_error says", async (t) => {
+  const x = (on_error) => ({ route: `/${on_error}`, in_flight: "4", on_error });
+  const vars = { DEADLINE: "100ms", LIMIT_A: x("closed"), LIMIT_B: x("open"), LIMIT_C: x("local") };
+  const edge = await start(t, { vars });
+  await edge.run();
+  for (const mode of ["closed", "open", "local"]) await parallel(3, () => edge.get(`/${mode}?as=slow&ms=50`, { ip }));
+  await sleep(2_500); // all given back
+  await edge.fail({ actor: { kind: "throw" } });
+  const passed = {};
+  for (const mode of ["closed", "open", "local"]) {
+    const answers = await parallel(20, () => edge.get(`/${mode}?as=slow&ms=300`, { ip }));
+    passed[mode] = count(answers, 200);
+    for (const answer of answers.filter(({ status }) => status !== 200)) assert.equal(answer.status, 503);
+    if (mode === "closed") assert.equal(answers[0].json.reason, "limiter_unavailable");
+  }
+  assert.equal(passed.closed, 0);
+  assert.equal(passed.open, 20);
+  assert.ok(passed.local >= 1 && passed.local <= 4, `${passed.local}`);
+  await edge.fail({ actor: null });
+  await until(async () => (await edge.get("/closed", { ip })).status === 200);
+});

@@ -1,0 +1,91 @@
+// A cap on live WebSockets: relayed untouched, held until they close, however they close.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import WebSocket from "ws";
+import { HOST, start, until } from "./harness/index.mjs";
+
+/** A socket through the edge, or the status of the refusal. */
+async function socket(edge, path = "/socket", protocols = []) {
+  const client = new WebSocket(`${edge.url().href.replace("http", "ws")}${path.slice(1)}`, protocols, {
+    headers: { Host: HOST, "CF-Connecting-IP": "203.0.113.7" },
+  });
+  const refused = once(client, "unexpected-response").then(([request, response]) => {
+    request.destroy();
+    return { status: response.statusCode, headers: response.headers };
+  });
+  const opened = once(client, "open").then(() => ({ status: 101, client }));
+  client.on("error", () => {});
+  refused.catch(() => {});
+  opened.catch(() => {});
+  return Promise.race([opened, refused]);
+}
+
+const free = (edge) =>
+  until(async () => {
+    const { status, client } = await socket(edge);
+    client?.terminate();
+    if (status !== 101) await sleep(50);
+    return status === 101;
+  });
+
+test("two sockets live and the third is refused, for as long as both live", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_SOCKET: { route: "/socket", sockets: "2", in_flight: "1" } } });
+  await edge.run();
+  const [first, second] = [await socket(edge, "/socket", ["chat", "superchat"]), await socket(edge)];
+  assert.deepEqual([first.status, second.status], [101, 101], "the slot of the request is free after the 101");
+  assert.equal(first.client.protocol, "superchat");
+  for (let round = 0; round < 10; round++) {
+    const third = await socket(edge);
+    assert.equal(third.status, 503);
+    assert.match(third.headers["retry-after"], /^[123]$/);
+    await sleep(500);
+  }
+  for (const sent of ["text", randomBytes(100_000), "", "ünï"]) {
+    first.client.send(sent);
+    const [data, isBinary] = await once(first.client, "message");
+    assert.equal(isBinary, typeof sent !== "string");
+    assert.ok(Buffer.from(sent).equals(data));
+  }
+  first.client.close(4000, "done");
+  const [code, reason] = await once(first.client, "close");
+  assert.deepEqual([code, String(reason)], [4000, "done"]);
+  await until(() => edge.origin.closed.length === 1);
+  assert.deepEqual(edge.origin.closed, [{ code: 4000, reason: "done" }]);
+  await free(edge);
+  second.client.terminate();
+});
+
+test("a socket's slot is free however it ends", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_SOCKET: { route: "/socket", sockets: "1" } } });
+  await edge.run();
+  for (const end of [
+    (client) => client.send("close 4001 bye"),
+    (client) => client.close(),
+    (client) => client.terminate(),
+    (client) => client._socket.resetAndDestroy(),
+    (client) => client.send("drop"),
+  ]) {
+    let opened;
+    await until(async () => (opened = await socket(edge)).status === 101);
+    const closed = once(opened.client, "close");
+    end(opened.client);
+    const [code, reason] = await closed;
+    if (String(end).includes("4001")) assert.deepEqual([code, String(reason)], [4001, "bye"]);
+    if (String(end).includes("drop")) assert.equal(code, 1001);
+    const begun = performance.now();
+    await free(edge);
+    assert.ok(performance.now() - begun < 4_500, `${end}: ${performance.now() - begun} ms`);
+    await until(() => edge.origin.sockets === 0);
+  }
+});
+
+test("an upgrade that the origin does not grant holds no socket", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_SOCKET: { route: "/socket", sockets: "1" } } });
+  await edge.run();
+  for (let round = 0; round < 3; round++) {
+    assert.equal((await socket(edge, "/socket?as=refused")).status, 403);
+  }
+});
