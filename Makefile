@@ -2,7 +2,7 @@
 SHELL := bash
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help setup dev test build size check bench model fleet soak lint fmt deploy clean
+.PHONY: help setup dev test build size check bench model fleet soak failing lint fmt deploy clean
 
 help:                ## List these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{ printf "  make %-8s %s\n", $$1, $$2 }'
@@ -36,6 +36,9 @@ fleet: setup         ## Simulate fleets of isolates and write docs/fleet.md and 
 
 soak: setup          ## Run everything at once for MINUTES=15: traffic, evictions, crashes, deploys, faults
 	@scripts/soak.sh $(MINUTES)
+
+failing: build       ## Try every fault with every other in the runtime, and write what was seen into docs/failing.md
+	@UPDATE=1 node_modules/.bin/node --test tests/edge/fault-matrix.test.mjs
 
 lint: setup          ## Format check, clippy for the host and for wasm, architecture invariants
 	@scripts/lint.sh

@@ -62,11 +62,11 @@ pub struct Demand {
 
 impl Ask {
     /// The same question for a second time, when the answer to the first may have been lost: what it gives to the actor is left
-    /// out, or it would be given twice.
+    /// out, or it would be given twice. What is owed is told again: paid twice it costs the caller tokens, and never told it would
+    /// give some away.
     pub fn repeated(&self) -> Ask {
         let mut ask = self.clone();
         for demand in &mut ask.demands {
-            demand.owed = 0;
             demand.back = None;
         }
         ask

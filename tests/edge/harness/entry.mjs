@@ -63,7 +63,9 @@ export class BucketActor {
         return ctx.storage.setAlarm(...args);
       },
     });
-    this.actor = new BuiltActor(wrap(ctx, { storage }), watchEnv(env));
+    this.wake = () => new BuiltActor(wrap(ctx, { storage }), watchEnv(env));
+    this.actor = this.wake();
+    this.inside = 0;
   }
 
   async fetch(request) {
@@ -71,7 +73,14 @@ export class BucketActor {
       return Response.json((await this.control(await request.json())) ?? null);
     }
     this.counts.fetches += 1;
-    return this.actor.fetch(request);
+    // A call that finds nobody else inside finds an object that has just woken up: what it kept in memory is gone.
+    if (faults.actor?.kind === "evict" && this.inside === 0) this.actor = this.wake();
+    this.inside += 1;
+    try {
+      return await this.actor.fetch(request);
+    } finally {
+      this.inside -= 1;
+    }
   }
 
   alarm(info) {

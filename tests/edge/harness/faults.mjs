@@ -12,11 +12,14 @@ export const asked = { actors: {}, d1: 0 };
 /** The names of the objects that were asked for, by id. */
 export const names = new Map();
 
-/** The fault that this call meets. One with `times` wears off; one with `match` is for the names that contain it. */
+/** The fault that this call meets. One with `times` wears off; one with `match` is for the names that contain it; one with `every: n` is
+ * met by each nth call. */
 function meet(kind, name) {
   const fault = faults[kind];
   if (!fault || (fault.match && !name.includes(fault.match))) return null;
   if (fault.times !== undefined && fault.times-- <= 0) return null;
+  fault.calls = (fault.calls ?? 0) + 1;
+  if (fault.every !== undefined && fault.calls % fault.every !== 0) return null;
   return fault;
 }
 
@@ -30,6 +33,7 @@ async function callActor(stub, name, args) {
   asked.actors[name] = (asked.actors[name] ?? 0) + 1;
   switch (fault?.kind) {
     case undefined:
+    case "evict": // the object forgets by itself; see entry.mjs
       return stub.fetch(...args);
     case "hang":
       await scheduler.wait(fault.ms);
@@ -43,6 +47,10 @@ async function callActor(stub, name, args) {
       const reply = await stub.fetch(...args);
       await scheduler.wait(fault.ms);
       return reply;
+    }
+    case "says": {
+      const said = fault.texts[fault.calls % fault.texts.length];
+      return new Response(null, { headers: { "penstock-reply": said } });
     }
     case "reply":
       return new Response(fault.body ?? null, { status: fault.status ?? 200, headers: fault.headers });
