@@ -7,7 +7,7 @@ use super::plan::{Met, Patience, Plan};
 use super::ports::{Actors, Ask, Demand, Intent, Outcome, Reply, Seat, Trouble, Weight};
 use super::sense::believe;
 use super::wallet::{IDLE, Name, Wallet};
-use crate::limit::prepay::Wish;
+use crate::limit::prepay::{Level, Wish};
 use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
 use std::cell::RefCell;
@@ -27,25 +27,30 @@ pub struct Errand {
 }
 
 impl<A: Actors> Gate<'_, A> {
-    /// What to ask for after a request that passed: more of what runs low.
+    /// What to ask for after a request that passed: more of what runs low, and in the same question of what will soon.
     pub fn refills(&self, plan: &Plan<'_>) -> Vec<Errand> {
-        self.errands(plan, |wallet, name, met, now| {
-            let low = wallet.runs_low(name, now, self.patience.deadline);
-            low.then(|| wallet.ask(name, &met.terms(), met.limit.cost, now, self.patience.deadline))
+        let patience = self.patience.deadline;
+        let low = |wallet: &Wallet, name, now| wallet.level(name, now, patience) == Level::Low;
+        self.errands(plan, low, |wallet, name, met, now| {
+            let wants = wallet.level(name, now, patience) != Level::Enough;
+            wants.then(|| wallet.ask(name, &met.terms(), met.limit.cost, now, patience))
         })
     }
 
     /// What to look after when a request has passed: quota tokens in hand that nobody looks after yet.
     pub fn tendings(&self, plan: &Plan<'_>) -> Vec<Errand> {
-        self.errands(plan, |wallet, name, met, now| {
+        let held = |wallet: &Wallet, name, now| wallet.holds_quota(name, now);
+        self.errands(plan, held, |wallet, name, met, now| {
             let quota = matches!(met.limit.allowance, Allowance::Quota(_));
             (quota && wallet.tend(name, now)).then(Default::default)
         })
     }
 
+    /// One for each stop where something is `due`, with all that it `wants` there.
     fn errands(
         &self,
         plan: &Plan<'_>,
+        due: impl Fn(&Wallet, Name, Time) -> bool,
         wants: impl Fn(&mut Wallet, Name, &Met<'_>, Time) -> Option<(Wish, u64)>,
     ) -> Vec<Errand> {
         let mut wallet = self.wallet.borrow_mut();
@@ -53,8 +58,12 @@ impl<A: Actors> Gate<'_, A> {
         let stops = plan.caller.iter().chain(&plan.shared);
         stops
             .filter_map(|stop| {
+                let name = |met: &Met<'_>| (met.limit.number, stop.subject);
+                if !stop.limits.iter().any(|met| due(&wallet, name(met), now)) {
+                    return None;
+                }
                 let wanted = stop.limits.iter().filter_map(|met| {
-                    let name = (met.limit.number, stop.subject);
+                    let name = name(met);
                     let (wish, owed) = wants(&mut wallet, name, met, now)?;
                     // Nothing is asked for a request here, so no limit's refusal may stand in another's way.
                     Some((name, Demand { weight: Weight::Shadow, ..met.demand(0, wish, owed) }))

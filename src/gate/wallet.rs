@@ -7,7 +7,7 @@ use super::held::{Held, Trip};
 use super::known::{Begin, Known};
 use super::ports::{Back, Demand, Grant, Outcome, Terms};
 use crate::identity::digest::Subject;
-use crate::limit::prepay::{HORIZON, Pace, Wish, leasable};
+use crate::limit::prepay::{HORIZON, Level, Pace, Wish, leasable};
 use crate::limit::steady::Steady;
 use crate::limit::time::{Span, Time};
 use hashbrown::HashMap;
@@ -145,15 +145,14 @@ impl Wallet {
         }
     }
 
-    /// Whether it is time to ask for more, before what is in hand is gone.
-    pub fn runs_low(&self, name: Name, now: Time, patience: Span) -> bool {
-        self.entries.get(&name).is_some_and(|entry| {
-            let left = entry.leases.iter().map(|held| held.left(now)).sum();
-            !entry.busy(now, patience)
-                && entry.leases.len() < LEASES
-                && entry.pace.runs_low(left)
-                && entry.denied.is_none_or(|denied| denied.until <= now)
-        })
+    /// How much is in hand of what is used; enough where no more may be asked for now.
+    pub fn level(&self, name: Name, now: Time, patience: Span) -> Level {
+        let Some(entry) = self.entries.get(&name) else { return Level::Enough };
+        let denied = entry.denied.is_some_and(|denied| now < denied.until);
+        if entry.busy(now, patience) || entry.leases.len() >= LEASES || denied {
+            return Level::Enough;
+        }
+        entry.pace.level(entry.leases.iter().map(|held| held.left(now)).sum())
     }
 
     /// Takes in what an actor said of a question about `cost` tokens.

@@ -24,7 +24,7 @@ mod pace;
 pub use ahead::Ahead;
 pub use grant::{Granted, Horizon, Wish, ahead, grant, leasable};
 pub use lease::Lease;
-pub use pace::Pace;
+pub use pace::{Level, Pace};
 
 use super::time::Span;
 

@@ -47,8 +47,25 @@ impl Pace {
         if self.want < 2.0 { 0 } else { self.want as u64 }
     }
 
-    /// Whether what is left of the last wish is so little that it is time to ask again, before it is gone.
-    pub fn runs_low(&self, left: u64) -> bool {
-        self.want >= 2.0 && (left as f64) < self.want / 3.0
+    /// How much is `left` of what was last wished for.
+    pub fn level(&self, left: u64) -> Level {
+        let left = left as f64;
+        match self.want {
+            want if want < 2.0 => Level::Enough,
+            want if left < want / 3.0 => Level::Low,
+            want if left < want / 3.0 * 2.0 => Level::Some,
+            _ => Level::Enough,
+        }
     }
+}
+
+/// How much a holder has of what it uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// So little that it is time to ask for more, before it is gone.
+    Low,
+    /// Little enough to ask for more when its keeper is asked anyway.
+    Some,
+    /// As much as it needs, or it is too slow to hold any.
+    Enough,
 }
