@@ -18,4 +18,5 @@ mod limit;
 mod model;
 mod policy;
 mod reading;
+mod slots;
 mod support;

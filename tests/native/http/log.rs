@@ -2,11 +2,12 @@
 
 use penstock::gate::plan::{Met, Plan};
 use penstock::gate::ports::Trouble;
+use penstock::gate::slots::caps::{self, Crowded, Kind};
 use penstock::gate::verdict::{Reason, Refusal, Unchecked};
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
 use penstock::log::flood::{Flood, Of, Say};
-use penstock::log::{Effect, Warned, blocked_line, counted_line, refusal_line};
+use penstock::log::{Effect, Warned, blocked_line, counted_line, crowded_line, refusal_line};
 use penstock::policy::{Block, Policy};
 use std::collections::BTreeMap;
 
@@ -85,6 +86,21 @@ fn what_was_counted_is_one_json_line_for_each_limit() {
     assert_eq!(
         counted_line(&Of::Block(None, Effect::Refused), 2, &policy),
         r#"{"event":"refused","reason":"blocked","count":2}"#
+    );
+}
+
+#[test]
+fn a_full_cap_is_one_json_line_too() {
+    let vars = BTreeMap::from([("LIMIT_BASE".to_string(), serde_json::json!({"in_flight": 5}))]);
+    let policy = Policy::read(&vars).unwrap();
+    let met = caps::met(&policy, None, Kind::Plain);
+    let crowded = Crowded { cap: met[0].cap, binding: met[0].binding, reason: Reason::OverCapacity, wait: 2 };
+    assert_eq!(
+        crowded_line(&crowded, Subject::from_bytes([0xab; 16]), Effect::Shadow, None),
+        concat!(
+            r#"{"event":"refused","limit":"base/in-flight","scope":"global","reason":"over_capacity","binding":"base","wait":2,"#,
+            r#""caller":"abababababababababababababababab","shadow":true}"#,
+        )
     );
 }
 

@@ -1,6 +1,7 @@
 //! Refusals to the letter.
 
 use super::{NOW, Refused, asker, header, policy};
+use penstock::gate::slots::caps::{Crowded, Kind, met};
 use penstock::gate::verdict::Reason;
 use penstock::http::answer::Answer;
 use penstock::http::problem::{Failure, Problem};
@@ -107,6 +108,7 @@ fn a_failure_is_a_problem_too_and_gives_nothing_away() {
         (Failure::Misconfigured, 500, "misconfigured"),
         (Failure::Loop, 500, "misconfigured"),
         (Failure::OriginUnreachable, 502, "origin_unreachable"),
+        (Failure::OriginTimeout, 504, "origin_timeout"),
         (Failure::Unforeseen, 503, "limiter_unavailable"),
     ] {
         let problem = Answer::new(&Problem::failure(failure), &asker("GET", &[]), &Settings::default());
@@ -114,4 +116,54 @@ fn a_failure_is_a_problem_too_and_gives_nothing_away() {
         assert_eq!((problem.status, &body["status"], &body["reason"]), (status, &status.into(), &reason.into()));
         assert_eq!(header(&problem, "Cache-Control"), Some("no-store"));
     }
+}
+
+/// What a caller of `/x` is told whom a cap of this binding refuses.
+fn crowded(binding: &str, reason: Reason, style: HeaderStyle, reader: &[(&str, &str)]) -> Answer {
+    let policy = policy(&format!(r#"{{"LIMIT_X": {{"route": "/x", "message": "Sorry.", {binding}}}}}"#));
+    let caps = met(&policy, policy.route("GET", "h", "/x"), Kind::Socket);
+    let crowded = Crowded { cap: caps[0].cap, binding: caps[0].binding, reason, wait: 2 };
+    Answer::new(&Problem::crowded(&crowded, style, NOW), &asker("GET", reader), &policy.settings)
+}
+
+#[test]
+fn a_full_cap_is_a_503_that_says_how_many_are_let_in_at_once() {
+    let full = crowded(r#""in_flight": "200""#, Reason::OverCapacity, HeaderStyle::Draft11, &[]);
+    assert_eq!((full.status, header(&full, "Retry-After")), (503, Some("2")));
+    assert_eq!(header(&full, "RateLimit-Policy"), Some(r#""x/in-flight";q=200;qu="concurrent-requests""#));
+    assert_eq!(header(&full, "RateLimit"), Some(r#""x/in-flight";r=0;t=2"#));
+    assert_eq!(
+        body(&full),
+        concat!(
+            r#"{"type":"https://iana.org/assignments/http-problem-types#temporary-reduced-capacity","title":"Over capacity","status":503,"#,
+            r#""reason":"over_capacity","limit":"x/in-flight","scope":"global","retry_after":2,"retry_at":"2026-11-29T18:00:02Z","#,
+            r#""detail":"It is full: x/in-flight allows 200 requests at once for everyone together. Try again in 2 seconds.","#,
+            r#""message":"Sorry.","violated-policies":["x/in-flight"]}"#,
+        )
+    );
+    let sockets = crowded(r#""sockets": "50""#, Reason::OverCapacity, HeaderStyle::Legacy, &[]);
+    assert!(body(&sockets).contains("x/sockets allows 50 open WebSockets at once"), "{}", body(&sockets));
+    assert_eq!(header(&sockets, "X-RateLimit-Limit"), Some("50"));
+    let auto = crowded(r#""in_flight": "auto""#, Reason::OverCapacity, HeaderStyle::Both, &[]);
+    assert!(body(&auto).contains("x/in-flight allows as many requests at once as the origin can do with"));
+    assert_eq!((header(&auto, "RateLimit"), header(&auto, "X-RateLimit-Limit")), (None, None));
+}
+
+#[test]
+fn a_cap_that_cannot_be_checked_says_so_and_no_more() {
+    let unknown = crowded(r#""in_flight": "200""#, Reason::LimiterUnavailable, HeaderStyle::Draft11, &[]);
+    assert_eq!((unknown.status, header(&unknown, "RateLimit")), (503, None));
+    assert!(body(&unknown).contains(r#""reason":"limiter_unavailable","limit":"x/in-flight""#), "{}", body(&unknown));
+    assert!(!body(&unknown).contains("violated-policies"));
+}
+
+#[test]
+fn people_and_grpc_are_told_of_a_full_cap_and_of_a_late_origin() {
+    let page = crowded(r#""in_flight": "200""#, Reason::OverCapacity, HeaderStyle::None, &[("accept", "text/html")]);
+    assert!(body(&page).contains("It is crowded") && body(&page).contains("x/in-flight"), "{}", body(&page));
+    let grpc = [("content-type", "application/grpc-web+proto")];
+    let full = crowded(r#""in_flight": "200""#, Reason::OverCapacity, HeaderStyle::None, &grpc);
+    assert_eq!((full.status, header(&full, "grpc-status")), (200, Some("14")));
+    let late = Answer::new(&Problem::failure(Failure::OriginTimeout), &asker("GET", &grpc), &Settings::default());
+    assert_eq!((late.status, header(&late, "grpc-status")), (200, Some("4")));
 }

@@ -3,6 +3,7 @@
 use penstock::limit::time::Span;
 use penstock::policy::{Cap, Mode, OnError, Priority, Size};
 use serde_json::{Value, json};
+use std::rc::Rc;
 
 use super::{each_has_one_fault, faults, policy};
 
@@ -26,15 +27,17 @@ fn all_fields_of_a_binding_are_read() {
         "priority": "high", "warmup": "30s", "mode": "shadow", "on_error": "open",
     } }));
     let binding = &policy.bindings[0];
-    let cap = |name: &str, most| Cap {
-        name: name.to_owned(),
-        size: Size::Fixed(most),
-        mode: Mode::Shadow,
-        on_error: OnError::Open,
-        highest: Priority::High,
+    let cap = |name: &str, most| {
+        Rc::new(Cap {
+            name: name.to_owned(),
+            size: Size::Fixed(most),
+            mode: Mode::Shadow,
+            on_error: OnError::Open,
+            highest: Priority::High,
+        })
     };
-    assert_eq!(binding.capacity.in_flight.as_deref(), Some(&cap("front-door/in-flight", 20)));
-    assert_eq!(binding.capacity.sockets.as_deref(), Some(&cap("front-door/sockets", 7)));
+    assert_eq!(binding.capacity.in_flight, Some(cap("front-door/in-flight", 20)));
+    assert_eq!(binding.capacity.sockets, Some(cap("front-door/sockets", 7)));
     assert_eq!(binding.capacity.wait, Span::from_millis(100));
     assert_eq!(binding.capacity.timeout, Some(Span::from_secs(10)));
     assert_eq!(binding.capacity.warmup, Some(Span::from_secs(30)));

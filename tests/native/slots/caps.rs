@@ -1,0 +1,126 @@
+//! Which caps a request meets, and what becomes of it there.
+
+use crate::support::{EVENING, run};
+use core::cell::{Cell, RefCell};
+use penstock::gate::ports::Trouble;
+use penstock::gate::slots::admit::{Admit, Books};
+use penstock::gate::slots::caps::{Entry, Kind, MetCap, enter, met};
+use penstock::gate::slots::{Answer, Keepers, Question, Reserve, TERM};
+use penstock::gate::verdict::Reason;
+use penstock::identity::Subject;
+use penstock::limit::time::Span;
+use penstock::policy::Policy;
+use serde_json::{Value, json};
+use std::rc::Rc;
+
+/// Gives what it is asked for, up to so many at each cap; `None` answers nothing.
+struct Giving(Option<u64>, Cell<u32>);
+
+impl Keepers for Giving {
+    async fn ask(&self, _cap: &str, question: &Question) -> Result<Answer, Trouble> {
+        self.1.set(self.1.get() + 1);
+        let most = self.0.ok_or(Trouble::Overloaded)?;
+        let slots = question.wants.min(most);
+        let again = Span::from_millis(50);
+        Ok(Answer { slots, share: most, cap: most, free: most - slots, term: TERM, again, rows: 1 })
+    }
+
+    async fn pause(&self, _: Span) {}
+}
+
+fn policy(vars: Value) -> Policy {
+    let Value::Object(vars) = vars else { panic!("an object") };
+    Policy::read(&vars.into_iter().collect()).unwrap()
+}
+
+fn three() -> Policy {
+    policy(json!({
+        "LIMIT_BASE": { "in_flight": 9, "priority": "low" },
+        "LIMIT_X": { "route": "/x", "in_flight": 2, "wait": "1s", "sockets": 1 },
+        "LIMIT_HEALTH": { "route": "/health", "exempt": true },
+        "LIMIT_PAY": { "route": "/pay", "priority": "high" },
+        "LIMIT_SHADOW": { "route": "/shadow", "in_flight": 2, "wait": "1s", "mode": "shadow" },
+    }))
+}
+
+fn caps<'p>(policy: &'p Policy, path: &str, kind: Kind) -> Vec<MetCap<'p>> {
+    met(policy, policy.route("GET", "h", path), kind)
+}
+
+fn let_in<'p>(keepers: &Giving, books: &Rc<RefCell<Books>>, caps: &[MetCap<'p>], caller: u8) -> Entry<'p> {
+    let admit = Admit { keepers, books, patience: Span::from_millis(250), wall: || EVENING };
+    run(enter(&admit, caps, Subject::from_bytes([caller; 16])))
+}
+
+#[test]
+fn a_request_meets_its_bindings_cap_and_bases_and_a_socket_one_more() {
+    let policy = three();
+    let names = |path, kind| caps(&policy, path, kind).iter().map(|met| met.cap.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names("/x", Kind::Plain), ["x/in-flight", "base/in-flight"]);
+    assert_eq!(names("/x", Kind::Socket), ["x/in-flight", "base/in-flight", "x/sockets"]);
+    assert_eq!(names("/other", Kind::Socket), ["base/in-flight"]);
+    assert!(names("/health", Kind::Socket).is_empty());
+}
+
+#[test]
+fn what_a_request_leaves_depends_on_who_else_meets_the_cap() {
+    let policy = three();
+    let leaves = |path| caps(&policy, path, Kind::Plain).iter().map(|met| met.leaves).collect::<Vec<_>>();
+    assert_eq!(leaves("/x"), [Reserve::Nothing, Reserve::Tenth], "nobody of a higher priority meets its own cap");
+    assert_eq!(leaves("/pay"), [Reserve::Nothing]);
+    assert_eq!(leaves("/other"), [Reserve::Fifth]);
+    assert_eq!((Reserve::Fifth.of_cap(4), Reserve::Fifth.of_cap(5), Reserve::Tenth.of_cap(9)), (0, 1, 0));
+}
+
+#[test]
+fn whom_one_cap_refuses_has_a_place_under_none() {
+    let policy = three();
+    let (keepers, books) = (Giving(Some(2), Cell::new(0)), Rc::default());
+    let base = caps(&policy, "/pay", Kind::Plain);
+    let x = caps(&policy, "/shadow", Kind::Plain);
+    let _held: Vec<_> = (0..2).map(|_| let_in(&keepers, &books, &base, 1)).collect();
+    let entry = let_in(&keepers, &books, &x, 1);
+    assert!(entry.places.is_empty());
+    assert_eq!(entry.refused.unwrap().cap.name, "base/in-flight");
+    let now = EVENING;
+    assert_eq!(books.borrow_mut().of(x[0].cap).in_use(now), 0, "its place under the other is free again");
+    assert_eq!(entry.spent.limits, 2);
+}
+
+#[test]
+fn shadow_refuses_nobody_and_tells() {
+    let policy = three();
+    let (keepers, books) = (Giving(Some(0), Cell::new(0)), Rc::default());
+    let shadow = &caps(&policy, "/shadow", Kind::Plain)[..1];
+    assert_eq!(shadow[0].wait, Span::ZERO, "nor does it make anybody wait");
+    let entry = let_in(&keepers, &books, shadow, 1);
+    assert!(entry.refused.is_none() && entry.places.is_empty());
+    assert_eq!(entry.shadows[0].reason, Reason::OverCapacity);
+}
+
+#[test]
+fn those_who_find_it_full_come_back_after_one_to_three_seconds() {
+    let policy = three();
+    let (keepers, books) = (Giving(Some(0), Cell::new(0)), Rc::default());
+    let other = caps(&policy, "/other", Kind::Plain);
+    let waits: Vec<u64> = (0..6).map(|caller| let_in(&keepers, &books, &other, caller).refused.unwrap().wait).collect();
+    assert_eq!(waits, [1, 2, 3, 1, 2, 3]);
+    assert_eq!(keepers.1.get(), 1, "and cost one call together");
+}
+
+#[test]
+fn a_cap_that_cannot_be_checked_does_what_on_error_says() {
+    let of = |on_error: &str| {
+        let policy = policy(json!({ "LIMIT_X": { "route": "/x", "in_flight": 5, "on_error": on_error } }));
+        let (keepers, books) = (Giving(None, Cell::new(0)), Rc::default());
+        let met = caps(&policy, "/x", Kind::Plain);
+        let entries: Vec<_> = (0..4).map(|_| let_in(&keepers, &books, &met, 1)).collect();
+        assert_eq!(keepers.1.get(), 1, "one in trouble is not asked again at once");
+        assert_eq!(entries[0].unchecked[0].1, Some(Trouble::Overloaded));
+        entries.iter().map(|entry| entry.refused.map(|crowded| crowded.reason)).collect::<Vec<_>>()
+    };
+    assert_eq!(of("closed"), [Some(Reason::LimiterUnavailable); 4]);
+    assert_eq!(of("open"), [None; 4]);
+    assert_eq!(of("local")[0], None, "at least one");
+    assert_eq!(of("local")[1..], [Some(Reason::OverCapacity); 3]);
+}

@@ -1,0 +1,42 @@
+//! Slots: what the actor lends, what the isolate makes of it, and the two of them together under all that goes wrong.
+
+mod book;
+mod caps;
+mod lending;
+mod wire;
+mod world;
+
+use core::cell::{Cell, RefCell};
+use penstock::actor::slots::{Row, Shelf};
+use penstock::gate::slots::{Question, Reserve};
+use penstock::policy::Size;
+use std::collections::BTreeMap;
+
+/// A shelf that remembers, or refuses.
+#[derive(Default)]
+struct FakeShelf {
+    rows: RefCell<BTreeMap<u64, Row>>,
+    full: Cell<bool>,
+    written: Cell<u32>,
+}
+
+impl Shelf for FakeShelf {
+    fn save(&self, row: Row) -> Result<u32, String> {
+        if self.full.get() {
+            return Err("SQLITE_FULL".into());
+        }
+        self.written.set(self.written.get() + 1);
+        self.rows.borrow_mut().insert(row.holder, row);
+        Ok(1)
+    }
+
+    fn delete(&self, holder: u64) -> Result<u32, String> {
+        self.rows.borrow_mut().remove(&holder);
+        Ok(1)
+    }
+}
+
+/// A question for more.
+fn question(holder: u64, number: u64, cap: u64, keeps: u64, wants: u64) -> Question {
+    Question { holder, number, size: Size::Fixed(cap), keeps, wants, leaves: Reserve::Nothing, sample: None }
+}

@@ -1,0 +1,67 @@
+//! The form of questions and answers about slots: old and new code talk to each other during a deploy.
+
+use penstock::actor::slots_wire::{read_answer, read_question, write_answer, write_question};
+use penstock::gate::slots::{Answer, Question, Reserve, Sample};
+use penstock::limit::time::Span;
+use penstock::policy::Size;
+
+fn asked() -> Question {
+    Question {
+        holder: 0xab,
+        number: 7,
+        size: Size::Fixed(200),
+        keeps: 12,
+        wants: 20,
+        leaves: Reserve::Fifth,
+        sample: None,
+    }
+}
+
+fn answered() -> Answer {
+    Answer { slots: 12, share: 50, cap: 200, free: 3, term: Span::from_secs(10), again: Span::from_millis(50), rows: 1 }
+}
+
+#[test]
+fn the_formats_are_unchanged() {
+    let auto = Question {
+        size: Size::Auto { least: 10, most: 1000 },
+        leaves: Reserve::Nothing,
+        sample: Some(Sample { ended: 9, sum_ms: 900, min_ms: 80, errors: 1, peak: 12 }),
+        ..asked()
+    };
+    for (question, text) in [
+        (asked(), "1 00000000000000ab 7 200..200 12 20 5"),
+        (auto, "1 00000000000000ab 7 auto:10..1000 12 20 0 9 900 80 1 12"),
+        (Question { leaves: Reserve::Tenth, ..asked() }, "1 00000000000000ab 7 200..200 12 20 10"),
+    ] {
+        assert_eq!(write_question(&question), text);
+        assert_eq!(read_question(text), Ok(question));
+    }
+    assert_eq!(write_answer(&answered()), "1 12 50 200 3 10000 50 1");
+    assert_eq!(read_answer("1 12 50 200 3 10000 50 1"), Ok(answered()));
+}
+
+#[test]
+fn words_of_a_later_version_are_passed_over() {
+    assert_eq!(read_question("1 00000000000000ab 7 200..200 12 20 5 words of later"), Ok(asked()));
+    assert_eq!(read_answer("1 12 50 200 3 10000 50 1 and more"), Ok(answered()));
+}
+
+#[test]
+fn nonsense_is_refused() {
+    for text in ["", "2 12 50 200 3 10000 50 1", "1 12 50", "1 12 50 200 -3 10000 50 1", "1 12 50 200 3 1e4 50 1", "{}"]
+    {
+        assert!(read_answer(text).is_err(), "{text}");
+    }
+    for text in [
+        "",
+        "2 ab 7 200..200 1 2 0",
+        "1 xy 7 200..200 1 2 0",
+        "1 ab 7 200..100 1 2 0",
+        "1 ab 7 200 1 2 0",
+        "1 ab 7 200..200 1 2 3",
+    ] {
+        assert!(read_question(text).is_err(), "{text}");
+    }
+    assert_eq!(read_answer("1 12 50 200 3 99999999 50 1").unwrap().term, Span::from_secs(10), "no term is longer");
+}

@@ -1,0 +1,189 @@
+//! Isolates and an actor in a world where questions and answers are late, lost and out of order, the actor crashes, isolates vanish,
+//! clients leave without a word, and clocks do not agree.
+
+use super::FakeShelf;
+use crate::support::EVENING;
+use penstock::actor::slots::Slots;
+use penstock::gate::slots::book::{Book, Turn};
+use penstock::gate::slots::{Answer, Question, Reserve};
+use penstock::limit::time::{Span, Time};
+use penstock::policy::Size;
+use proptest::prelude::*;
+
+const CAP: u64 = 7;
+const ISOLATES: usize = 3;
+const PATIENCE: Span = Span::from_millis(250);
+
+struct Isolate {
+    book: Book,
+    /// How far its clock is ahead.
+    ahead: Span,
+    /// Requests under way, as the origin sees them.
+    live: Vec<u64>,
+}
+
+struct World {
+    slots: Slots,
+    shelf: FakeShelf,
+    isolates: Vec<Isolate>,
+    questions: Vec<(usize, Question)>,
+    answers: Vec<(usize, u64, Answer)>,
+    now: Time,
+    born: u64,
+}
+
+impl World {
+    fn new() -> World {
+        let mut world = World {
+            slots: Slots::default(),
+            shelf: FakeShelf::default(),
+            isolates: Vec::new(),
+            questions: Vec::new(),
+            answers: Vec::new(),
+            now: EVENING,
+            born: 0,
+        };
+        (0..ISOLATES).for_each(|index| {
+            let isolate = world.isolate(index as u64);
+            world.isolates.push(isolate);
+        });
+        world
+    }
+
+    fn isolate(&mut self, seed: u64) -> Isolate {
+        self.born += 1;
+        let ahead = Span::from_secs(100 * seed);
+        Isolate { book: Book::new(self.born, Size::Fixed(CAP)), ahead, live: Vec::new() }
+    }
+
+    fn turn(&mut self, index: usize, leaves: Reserve) {
+        let isolate = &mut self.isolates[index];
+        let now = self.now.plus(isolate.ahead);
+        match isolate.book.turn(leaves, now, PATIENCE) {
+            Turn::Go(id) => {
+                isolate.live.push(id);
+                assert!(isolate.live.len() as u64 <= isolate.book.held(now), "more under way than held");
+            }
+            Turn::Ask(question) => self.questions.push((index, question)),
+            _ => isolate.book.press(),
+        }
+    }
+
+    fn step(&mut self, what: u8, which: u8) {
+        let index = usize::from(which) % ISOLATES;
+        let pick = |len: usize| (len > 0).then(|| usize::from(which) % len);
+        match what {
+            0..=4 => self.turn(index, Reserve::Nothing),
+            5 => self.turn(index, Reserve::Fifth),
+            // A question arrives, in whatever order; sometimes twice.
+            6..=9 => {
+                if let Some(place) = pick(self.questions.len()) {
+                    let (from, question) = self.questions[place];
+                    if !which.is_multiple_of(7) {
+                        self.questions.swap_remove(place);
+                    }
+                    if let Ok(answer) = self.slots.answer(&question, &self.shelf, self.now) {
+                        self.answers.push((from, question.number, answer));
+                    }
+                }
+            }
+            // An answer arrives.
+            10..=13 => {
+                if let Some(place) = pick(self.answers.len()) {
+                    let (to, number, answer) = self.answers.swap_remove(place);
+                    let isolate = &mut self.isolates[to];
+                    isolate.book.hear(number, Some(answer), self.now.plus(isolate.ahead));
+                }
+            }
+            // A question, or an answer, is lost.
+            14 => drop(pick(self.questions.len()).map(|place| self.questions.swap_remove(place))),
+            15 => drop(pick(self.answers.len()).map(|place| self.answers.swap_remove(place))),
+            // A request ends; or its client leaves, and nobody tells.
+            16..=18 => {
+                let isolate = &mut self.isolates[index];
+                if let Some(id) = isolate.live.pop()
+                    && what < 18
+                {
+                    isolate.book.leave(id);
+                }
+            }
+            // The actor crashes.
+            19 => {
+                let mut restored = Slots::default();
+                self.shelf.rows.borrow().values().for_each(|row| restored.restore(*row));
+                self.slots = restored;
+            }
+            // An isolate vanishes, with all that it had under way.
+            20 if which.is_multiple_of(4) => {
+                self.isolates[index] = self.isolate(u64::from(which));
+                self.questions.retain(|(from, _)| *from != index);
+                self.answers.retain(|(to, ..)| *to != index);
+            }
+            21 => {
+                let isolate = &mut self.isolates[index];
+                if let Some(question) = isolate.book.tick(self.now.plus(isolate.ahead), PATIENCE) {
+                    self.questions.push((index, question));
+                }
+            }
+            _ => self.forward(Span::from_millis(u64::from(which) * 4)),
+        }
+    }
+
+    /// Time goes on; the living give signs of life.
+    fn forward(&mut self, span: Span) {
+        self.now = self.now.plus(span);
+        for isolate in &mut self.isolates {
+            let now = self.now.plus(isolate.ahead);
+            isolate.live.iter().for_each(|id| isolate.book.beat(*id, now));
+        }
+    }
+
+    fn check(&mut self) {
+        let now = self.now;
+        let held: u64 = self.isolates.iter().map(|isolate| isolate.book.held(now.plus(isolate.ahead))).sum();
+        assert!(held <= CAP, "{held} slots in use of {CAP}");
+        for isolate in &mut self.isolates {
+            let used = isolate.book.in_use(now.plus(isolate.ahead));
+            assert!(isolate.live.len() as u64 <= used, "{} under way, {used} known", isolate.live.len());
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_schedule_uses_more_than_the_cap_and_none_loses_a_slot(steps in prop::collection::vec((0u8..26, any::<u8>()), 1..500)) {
+        let mut world = World::new();
+        for (what, which) in steps {
+            world.step(what, which);
+            world.check();
+        }
+        // Everybody goes home, and no message is on its way. Twice a term later all is there again, for anyone.
+        world.questions.clear();
+        world.answers.clear();
+        world.isolates.iter_mut().for_each(|isolate| isolate.live.clear());
+        (0..44).for_each(|_| world.forward(Span::from_millis(500)));
+        prop_assert_eq!(world.slots.sweep(&world.shelf, world.now), Ok(None));
+        prop_assert!(world.shelf.rows.borrow().is_empty());
+        for index in 0..ISOLATES {
+            for _ in 0..4 * CAP {
+                world.turn(index, Reserve::Nothing);
+                for (_, question) in core::mem::take(&mut world.questions) {
+                    if let Ok(answer) = world.slots.answer(&question, &world.shelf, world.now) {
+                        let isolate = &mut world.isolates[index];
+                        isolate.book.hear(question.number, Some(answer), world.now.plus(isolate.ahead));
+                    }
+                }
+                world.now = world.now.plus(Span::from_millis(300));
+                let live = world.isolates[index].live.clone();
+                let isolate = &mut world.isolates[index];
+                live.iter().for_each(|id| isolate.book.beat(*id, world.now.plus(isolate.ahead)));
+                world.check();
+            }
+            prop_assert_eq!(world.isolates[index].live.len() as u64, CAP, "isolate {}", index);
+            world.isolates[index].live.clear();
+            (0..44).for_each(|_| world.forward(Span::from_millis(500)));
+        }
+    }
+}
