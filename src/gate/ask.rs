@@ -4,12 +4,12 @@ use super::circuit::Pass;
 use super::decide::Gate;
 use super::held::{Held, Trip};
 use super::item::{Item, refusing};
+use super::on_error::Ways;
 use super::plan::Stop;
 use super::ports::{Actors, Ask, Intent, Outcome, Reply, Trouble, Weight};
 use super::refill::Runner;
 use super::verdict::{Decision, Unchecked};
 use crate::limit::time::Time;
-use crate::policy::OnError;
 use futures_util::future::join_all;
 
 impl<A: Actors> Gate<'_, A> {
@@ -112,18 +112,19 @@ impl<A: Actors> Gate<'_, A> {
             if outcome == Outcome::Unknown {
                 self.circuits.borrow_mut().step_down(number, &stop.seat);
                 decision.unchecked.push(Unchecked { met: item.met, trouble: trouble.clone() });
-                item.outcome = match item.met.limit.on_error {
-                    OnError::Open => None,
-                    OnError::Closed => Some(Outcome::Unknown),
-                    OnError::Local => {
+                let ways = Ways {
+                    open: || None,
+                    closed: || Some(Outcome::Unknown),
+                    local: || {
                         let begin = wallet.begin(item.name, trip.heard);
                         let outcome = self.local.borrow_mut().take(demand, stop.subject, begin, (self.wall)());
                         if matches!(outcome, Outcome::Met { .. }) {
                             wallet.owe(item.name, &demand.terms, demand.cost, trip.heard);
                         }
                         Some(outcome)
-                    }
+                    },
                 };
+                item.outcome = ways.go(item.met.limit.on_error);
             } else if self.circuits.borrow_mut().step_up(number, &stop.seat) {
                 decision.restored.push(item.met);
             }

@@ -7,6 +7,7 @@ pub mod held;
 mod item;
 pub mod known;
 pub mod local;
+pub mod on_error;
 pub mod plan;
 pub mod ports;
 pub mod refill;

@@ -3,10 +3,11 @@
 use super::beats::Id;
 use super::book::{Book, Fate, Turn};
 use super::{Keepers, Question, Reserve};
+use crate::gate::on_error::Ways;
 use crate::gate::ports::Trouble;
 use crate::gate::verdict::Spent;
 use crate::limit::time::{Span, Time};
-use crate::policy::{Cap, OnError};
+use crate::policy::Cap;
 use hashbrown::HashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -168,11 +169,12 @@ impl<K: Keepers> Admit<'_, K> {
 
     /// What a cap comes to that cannot be checked.
     fn alone(&self, cap: &Rc<Cap>) -> Result<Ticket, Without> {
-        let id = self.book(cap, |book, now| match cap.on_error {
-            OnError::Closed => Err(Without::Unknown),
-            OnError::Open => Ok(book.enter(now)),
-            OnError::Local => book.enter_alone(now).ok_or(Without::Full),
-        });
+        let ways = Ways {
+            local: || self.book(cap, Book::enter_alone).ok_or(Without::Full),
+            open: || Ok(self.book(cap, Book::enter)),
+            closed: || Err(Without::Unknown),
+        };
+        let id = ways.go(cap.on_error);
         id.map(|id| self.ticket(cap, id))
     }
 
