@@ -1,5 +1,5 @@
 // The callers, in a process of their own: keep-alive connections with one request under way on each. Every answer's status
-// and latency is counted.
+// and latency is counted, latencies also by status.
 //
 // An order is `{ targets, head, connections, ms, requests, rate, addresses }`: connections are spread over the targets. Without a
 // `rate` each connection sends its next request when it has its answer; with one (per second), requests start on time
@@ -56,6 +56,7 @@ async function run({ targets, head, connections, ms = Infinity, requests = Infin
   const statuses = {};
   const passed = []; // answers with 200, by the second in which they came
   const latencies = [];
+  const by = {};
   let sent = 0;
   let begun;
   const { promise: done, resolve, reject } = Promise.withResolvers();
@@ -66,6 +67,7 @@ async function run({ targets, head, connections, ms = Infinity, requests = Infin
   const answered = (connection, status, latency) => {
     statuses[status] = (statuses[status] ?? 0) + 1;
     latencies.push(latency);
+    (by[status] ??= []).push(latency);
     if (status === 200) {
       const second = Math.floor((performance.now() - begun) / 1000);
       passed[second] = (passed[second] ?? 0) + 1;
@@ -92,9 +94,13 @@ async function run({ targets, head, connections, ms = Infinity, requests = Infin
   await done;
   const elapsed = performance.now() - begun;
   open.forEach((connection) => connection.close());
-  latencies.sort((a, b) => a - b);
-  const at = (share) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))];
-  return { requests: latencies.length, statuses, passed: Array.from(passed, (n) => n ?? 0), seconds: elapsed / 1000, p50: at(0.5), p99: at(0.99) };
+  const quantiles = (all) => {
+    all.sort((a, b) => a - b);
+    const at = (share) => all[Math.min(all.length - 1, Math.floor(all.length * share))];
+    return { p50: at(0.5), p99: at(0.99) };
+  };
+  const byStatus = Object.fromEntries(Object.entries(by).map(([status, all]) => [status, quantiles(all)]));
+  return { requests: latencies.length, statuses, passed: Array.from(passed, (n) => n ?? 0), seconds: elapsed / 1000, ...quantiles(latencies), byStatus };
 }
 
 process.on("message", async (order) => {

@@ -17,6 +17,18 @@ export async function origin() {
   return url;
 }
 
+/** Starts an origin that takes `ms` for each answer and counts: its URL, and a function that says what it has counted and begins anew. */
+export async function slowOrigin(ms) {
+  const child = run("slow-origin.mjs");
+  child.send({ ms });
+  const [url] = await once(child, "message");
+  const counted = async () => {
+    child.send({});
+    return (await once(child, "message"))[0];
+  };
+  return { url, counted };
+}
+
 /** Starts the callers: a function that runs one order (see load.mjs) and says what came of it. */
 export function callers() {
   const child = run("load.mjs");
@@ -30,5 +42,5 @@ export function callers() {
 }
 
 export function stop() {
-  for (const child of started) child.disconnect();
+  for (const child of started.splice(0)) child.disconnect();
 }
