@@ -4,31 +4,31 @@ import * as processes from "./processes.mjs";
 import { start } from "./runtime.mjs";
 import { request, VARIANTS } from "./variants.mjs";
 
-/** So many at once, each of them for so many milliseconds: 100 requests a second. */
-const CAP = 20;
-const TAKES = 200;
-const ALLOWED = (CAP * 1000) / TAKES;
 const ISOLATES = 2;
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Offers half of what the cap allows for `calm` seconds, and then ten times as much for `seconds`; what came of it. */
-export async function overload({ seconds, calm }) {
-  const origin = await processes.slowOrigin(TAKES);
+/**
+ * Offers half of what a cap allows for `calm` seconds, and then ten times what it allows for `seconds`; what came of it. The cap is
+ * `cap` at once, each of them for `takes` milliseconds.
+ */
+export async function overload({ seconds, calm, cap = 20, takes = 400 }) {
+  const allowed = (cap * 1000) / takes;
+  const origin = await processes.slowOrigin(takes);
   const load = processes.callers();
   const penstock = VARIANTS.find(({ id }) => id === "penstock");
-  const vars = { LIMIT_BASE: { in_flight: String(CAP) } };
+  const vars = { LIMIT_BASE: { in_flight: String(cap) } };
   const runtime = await start([{ ...penstock, worker: { ...penstock.worker, vars } }], { origin: origin.url, isolates: ISOLATES });
   try {
     const urls = await Promise.all(Array.from({ length: ISOLATES }, (_, index) => runtime.url("penstock", index)));
     const order = { urls, head: request(), connections: 160, addresses: true };
     // What has to be compiled is, before anything is measured.
-    await load({ ...order, rate: ALLOWED / 2, ms: 2_000 });
+    await load({ ...order, rate: allowed / 2, ms: 2_000 });
     await origin.counted();
-    const before = await load({ ...order, rate: ALLOWED / 2, ms: calm * 1000 });
+    const before = await load({ ...order, rate: allowed / 2, ms: calm * 1000 });
     await sleep(1_500);
     await origin.counted();
-    const crowd = load({ ...order, rate: ALLOWED * 10, ms: seconds * 1000 });
+    const crowd = load({ ...order, rate: allowed * 10, ms: seconds * 1000 });
     // The first second is for isolates to find their shares.
     await sleep(1_000);
     await origin.counted();
@@ -38,10 +38,10 @@ export async function overload({ seconds, calm }) {
     const elapsed = performance.now() - begun;
     const during = await crowd;
     return {
-      cap: CAP,
+      cap,
       most,
-      offered: during.requests / during.seconds / ALLOWED,
-      goodput: answered / ((CAP * elapsed) / (ms / answered)),
+      offered: during.requests / during.seconds / allowed,
+      goodput: answered / ((cap * elapsed) / (ms / answered)),
       calm: before.byStatus[200],
       admitted: during.byStatus[200],
       refused: during.byStatus[503],

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { lines, overload } from "../../bench/overload.mjs";
 
 test("ten times the cap: the origin is kept busy and never overrun, and the refused are told at once", async (t) => {
-  const figures = await overload({ seconds: 8, calm: 5 });
+  const figures = await overload({ seconds: 8, calm: 5, cap: 10, takes: 400 });
   for (const [what, figure, bar] of lines(figures)) t.diagnostic(`${what}: ${figure} (bar: ${bar})`);
   assert.ok(figures.most <= figures.cap, `${figures.most} at once`);
   assert.deepEqual(Object.keys(figures.statuses), ["200", "503"]);
