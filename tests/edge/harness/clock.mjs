@@ -10,13 +10,26 @@ const realNow = RealDate.now.bind(RealDate);
 let frozenAt = at;
 let offset = 0;
 
-const now = () => frozenAt ?? realNow() + offset;
+/** What the next readings of the clock throw, through whatever code reads it; as many as `times`. */
+let trap = null;
+
+function now() {
+  if (trap && trap.skip-- <= 0 && trap.times-- > 0) {
+    // The runtime's own, for what the machine code of a module does when it panics.
+    throw trap.kind === "trap" ? new WebAssembly.RuntimeError("unreachable") : new Error("thrown to order");
+  }
+  return frozenAt ?? realNow() + offset;
+}
 
 export const clock = {
   now,
   /** Stands still at `ms` (Unix milliseconds). */
   freeze(ms) {
     frozenAt = ms;
+  },
+  /** Makes the readings after the next `skip` throw, `times` times: a "trap" of the machine, or an "error" of JavaScript. */
+  trip(kind, { skip = 0, times = 1 } = {}) {
+    trap = { kind, skip, times };
   },
   /** Runs on from `ms`, at the real speed. */
   run(ms) {

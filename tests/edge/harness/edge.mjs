@@ -164,7 +164,12 @@ class Edge {
     return this.#orderAll({ op: "run", at: this.at });
   }
 
-  /** Orders faults: `{ actor }` for calls to Durable Objects, `{ d1 }` for statements to D1; null ends one. */
+  /** Makes the first isolate's next readings of its clock throw through the Worker's own code: `kind` "trap" or "error". */
+  trip(kind, options = {}) {
+    return this.#order({ op: "trip", kind, ...options });
+  }
+
+  /** Orders faults: `{ actor }` for calls to Durable Objects, `{ d1 }` for statements to D1, `{ disk: true }` for actors' full disks; null ends one. */
   async fail(faults) {
     await this.#orderAll({ op: "faults", faults });
   }

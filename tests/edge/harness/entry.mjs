@@ -32,6 +32,8 @@ export default class Entry extends WorkerEntrypoint {
         return clock.freeze(order.at);
       case "run":
         return clock.run(order.at);
+      case "trip":
+        return clock.trip(order.kind, order);
       case "faults":
         return void Object.assign(faults, order.faults);
       case "asked":
@@ -57,7 +59,14 @@ export class BucketActor {
     const id = ctx.id.toString();
     if (!happened.has(id)) happened.set(id, { fetches: 0, alarms: 0, alarmsSet: 0 });
     this.counts = happened.get(id);
+    const sql = wrap(ctx.storage.sql, {
+      exec: (statement, ...values) => {
+        if (faults.disk && /^INSERT/.test(statement)) throw new Error("database or disk is full: SQLITE_FULL");
+        return ctx.storage.sql.exec(statement, ...values);
+      },
+    });
     const storage = wrap(ctx.storage, {
+      sql,
       setAlarm: (...args) => {
         this.counts.alarmsSet += 1;
         return ctx.storage.setAlarm(...args);

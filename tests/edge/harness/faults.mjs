@@ -3,8 +3,8 @@
 // The bindings stay the real ones behind proxies, so that a cast which looks at the name of a binding's constructor still
 // finds what it expects.
 
-/** The fault in force for calls to actors (`actor`) and for statements to D1 (`d1`); null for none. */
-export const faults = { actor: null, d1: null };
+/** The fault in force for calls to actors (`actor`), for statements to D1 (`d1`) and for what actors save (`disk`: it is full); null for none. */
+export const faults = { actor: null, d1: null, disk: null };
 
 /** What was asked so far, by the name of the object, and of D1. */
 export const asked = { actors: {}, d1: 0 };

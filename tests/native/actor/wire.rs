@@ -79,3 +79,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_a_newer_one_adds_is_passed_over_by_an_older_reader() {
+    let more = |text: &str| text.replacen(r#"{"v":1,"#, r#"{"v":1,"later":{"a":[1,2]},"#, 1);
+    assert_eq!(read_ask(&more(ASK)), read_ask(ASK));
+    assert_eq!(read_reply(&more(REPLY), 6), read_reply(REPLY, 6));
+    let older = ASK.replacen(r#","waiting":4"#, "", 1);
+    let wish = read_ask(&older).unwrap().demands[0].wish;
+    assert_eq!(wish, Wish { ahead: 30, waiting: 0 }, "an older asker tells of nobody who waits");
+}

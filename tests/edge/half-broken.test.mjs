@@ -1,0 +1,75 @@
+// Half of it works: a full disk, a D1 that is away while rates go on, an actor of another version.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { count, inTurn, MINUTE, parallel, problem, refusal, SECOND, start, until } from "./harness/index.mjs";
+
+const ip = "203.0.113.7";
+
+test("sto_03_a_full_disk: nothing is handed out that is not written down, and on_error decides", async (t) => {
+  const vars = {
+    DURABLE_AFTER: "0s",
+    LIMIT_LOCAL: { route: "/local", per_ip: "5/min" },
+    LIMIT_ALL: { route: "/all", global: "5/min" },
+    LIMIT_OPEN: { route: "/open", per_ip: "5/min", on_error: "open" },
+  };
+  const edge = await start(t, { vars });
+  await edge.fail({ disk: true });
+  assert.equal(count(await parallel(20, () => edge.get("/local", { ip })), 200), 5);
+  for (const answer of await inTurn(3, () => edge.get("/all", { ip }))) problem(answer, { reason: "limiter_unavailable", limit: "all/global" });
+  assert.equal(count(await inTurn(10, () => edge.get("/open", { ip })), 200), 10);
+  await until(() => edge.records.some(({ problem = "" }) => problem.includes("SQLITE_FULL")));
+  await edge.fail({ disk: null });
+  await edge.advance(MINUTE);
+  assert.equal(count(await inTurn(7, () => edge.get("/all", { ip })), 200), 5);
+  const again = await inTurn(7, () => edge.get("/local", { ip }));
+  assert.equal(count(again, 200), 5);
+  refusal(again.at(-1), { reason: "rate_limited", limit: "local/ip" }, edge.at);
+  await until(() => edge.records.some(({ event, place }) => event === "restored" && place === "local/ip"));
+});
+
+test("sto_05_an_actor_of_another_version_is_not_believed_and_said_once", async (t) => {
+  const edge = await start(t, { vars: { TRACE: "header", LIMIT_X: { route: "/*", per_ip: "5/min" } } });
+  const newer = '{"v":2,"outcomes":[{"met":{"left":4000,"more":0}}],"grants":[{"count":4000,"first":0}],"horizon":1,"d1":0,"rows":0}';
+  await edge.fail({ actor: { kind: "says", texts: [newer] } });
+  const answers = await inTurn(20, () => edge.get("/", { ip }));
+  assert.equal(count(answers, 200), 5, "the isolate counts for itself");
+  assert.match(answers[0].headers["penstock-trace"], /, unchecked=1$/);
+  assert.match(answers[0].headers["penstock-trace"], /^actors=1/);
+  assert.match(answers[4].headers["penstock-trace"], /^actors=0/, "nobody asks it any more");
+  const warnings = () => edge.records.filter(({ event }) => event === "warning");
+  await until(() => warnings().length > 0);
+  assert.deepEqual(warnings().map(({ place }) => place), ["x/ip"]);
+  assert.match(warnings()[0].problem, /version 2, expected 1.*no caller gets more than the limit/);
+  await edge.fail({ actor: null });
+  await edge.advance(12 * SECOND);
+  const back = await inTurn(3, () => edge.get("/", { ip }));
+  assert.equal(count(back, 200), 1, "the actor is told what passed without it");
+  assert.doesNotMatch(back[0].headers["penstock-trace"], /unchecked/);
+});
+
+test("qta_05_d1_away: rates hold, a quota goes on with what is in hand, then by on_error", async (t) => {
+  const vars = {
+    DEADLINE: "400ms",
+    LIMIT_SHUT: { route: "/shut", per_ip: "1000/min", per_key: "100000/day", on_error: "closed" },
+    LIMIT_RATE: { route: "/rate", per_ip: "5/min", per_key: "100000/day", on_error: "open" },
+  };
+  const edge = await start(t, { vars });
+  const shut = () => edge.get("/shut", { ip, key: "k" });
+  // Fast enough for a chunk in hand.
+  for (let tick = 0; tick < 40; tick++) {
+    await parallel(4, shut);
+    await edge.advance(20);
+  }
+  await edge.fail({ d1: { kind: "hang", ms: 60_000 } });
+  const before = (await edge.asked()).d1;
+  const went = count(await inTurn(400, shut), 200);
+  assert.ok(went > 5 && went < 400, `${went} went on with what was in hand`);
+  problem(await shut(), { reason: "limiter_unavailable", limit: "shut/key" });
+  assert.ok((await edge.asked()).d1 - before <= 2, "a D1 that hangs is left alone");
+  const rates = await inTurn(8, () => edge.get("/rate", { ip: "203.0.113.9", key: "other" }));
+  assert.equal(count(rates, 200), 5, "rates hold");
+  refusal(rates.at(-1), { limit: "rate/ip" }, edge.at);
+  await edge.fail({ d1: null });
+  await edge.advance(20 * SECOND);
+  assert.equal((await shut()).status, 200);
+});

@@ -1,0 +1,61 @@
+// What the runtime does when the module traps, as a panic makes it, or when an exception of JavaScript passes through its code: the
+// instance is gone, with all that was under way in it, and the next request has a new one. Nothing in Penstock panics; this is about the day that
+// something does.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { count, HOUR, inTurn, problem, start } from "./harness/index.mjs";
+
+const vars = {
+  DURABLE_AFTER: "0s",
+  LIMIT_BASE: { per_ip: "5/h" },
+  LIMIT_ALL: { route: "/all", global: "8/h", per_ip: "100/h" },
+  LIMIT_DAY: { route: "/day", per_key: "5/day", per_ip: "100/h" },
+};
+
+/** An answer's status, or nothing where there is none in a while. */
+const within = (request, ms) => Promise.race([request.then(({ status }) => status), sleep(ms)]);
+
+// The first reading of the clock is a request's own turn; later ones are in its actor, and after it was heard.
+for (const kind of ["trap", "error"]) {
+  for (const skip of [0, 1, 3, 5]) {
+    test(`a ${kind} at reading ${skip} of the clock fails whoever is under way, and nobody after it`, async (t) => {
+      const edge = await start(t, { vars });
+      const ip = "203.0.113.7";
+      const key = "k";
+      let passed = count(await inTurn(2, () => edge.get("/", { ip })), 200);
+      assert.equal(passed, 2);
+      assert.equal(count(await inTurn(3, () => edge.get("/all", { ip: "203.0.113.8" })), 200), 3);
+      assert.equal(count(await inTurn(2, () => edge.get("/day", { ip: "203.0.113.9", key })), 200), 2);
+
+      await edge.trip(kind, { skip });
+      const victim = await within(edge.get("/", { ip }).catch(() => ({})), 300);
+      await edge.trip(kind, { times: 0 });
+      assert.notEqual(victim, 200, "it is not let through");
+
+      const began = performance.now();
+      const after = await inTurn(6, () => edge.get("/", { ip }));
+      assert.ok(performance.now() - began < 3_000, "whoever comes after is answered at once");
+      passed += count(after, 200);
+      for (const answer of after.filter(({ status }) => status !== 200)) problem(answer, { reason: "rate_limited" });
+      assert.ok(passed >= 4 && passed <= 5, `${passed} of 5: the victim may have paid`);
+      assert.ok(count(await inTurn(12, (index) => edge.get("/all", { ip: `198.51.100.${index}` })), 200) <= 5, "what everyone shares");
+      assert.ok(count(await inTurn(9, () => edge.get("/day", { ip: "203.0.113.9", key })), 200) <= 3, "a day");
+      await edge.advance(HOUR);
+      assert.equal(count(await inTurn(6, () => edge.get("/", { ip })), 200), 5);
+    });
+  }
+}
+
+test("requests that only stream are not cut off by another's trap", async (t) => {
+  const edge = await start(t, { vars });
+  const streaming = edge.get("/?as=held", { ip: "203.0.113.20" });
+  await sleep(200);
+  await edge.trip("trap");
+  await within(edge.get("/", { ip: "203.0.113.21" }).catch(() => ({})), 300);
+  await edge.trip("trap", { times: 0 });
+  assert.equal((await edge.get("/", { ip: "203.0.113.22" })).status, 200);
+  edge.origin.release();
+  const { status, text } = await streaming;
+  assert.deepEqual([status, text], [200, "first second"]);
+});
