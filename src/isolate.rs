@@ -97,11 +97,12 @@ impl Isolate {
         for fault in policy.as_ref().err().into_iter().flatten() {
             log::fault(&fault.place, &fault.problem);
         }
+        let budget = policy.as_ref().ok().and_then(|policy| policy.settings.budget);
         Isolate {
             loaded: policy.ok().map(Loaded::new),
             wallet: RefCell::default(),
             local: RefCell::default(),
-            circuits: RefCell::new(Circuits::new(Math::random().to_bits())),
+            circuits: RefCell::new(Circuits::new(Math::random().to_bits(), budget)),
             returns: RefCell::default(),
             flood: RefCell::default(),
             books: Rc::default(),
@@ -119,8 +120,8 @@ fn bound(policy: Policy, env: &Env) -> Result<Policy, Vec<Fault>> {
     if env.durable_object("BUCKETS").is_err() {
         missing("BUCKETS", "there is no Durable Object binding of this name for the class BucketActor");
     }
-    if policy.has_quota() && env.d1("DB").is_err() {
-        missing("DB", "there is no D1 database binding of this name, and a daily quota needs one");
+    if (policy.has_quota() || policy.settings.budget.is_some()) && env.d1("DB").is_err() {
+        missing("DB", "there is no D1 database binding of this name, and a daily quota or a BUDGET needs one");
     }
     if faults.is_empty() { Ok(policy) } else { Err(faults) }
 }

@@ -124,7 +124,7 @@ struct State {
 
 impl State {
     fn new(seed: u64) -> Rc<State> {
-        let circuits = RefCell::new(Circuits::new(seed));
+        let circuits = RefCell::new(Circuits::new(seed, None));
         Rc::new(State { wallet: RefCell::default(), local: RefCell::default(), circuits })
     }
 }

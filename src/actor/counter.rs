@@ -11,7 +11,7 @@ use crate::identity::digest::Subject;
 use crate::ledger::Ledger;
 use crate::limit::day::Day;
 use crate::limit::gcra::{Gcra, NotBefore};
-use crate::limit::prepay::{Ahead, Horizon, Wish, ahead, grant};
+use crate::limit::prepay::{Ahead, Horizon, LONGEST_HORIZON, Wish, ahead, grant};
 use crate::limit::steady::Steady;
 use crate::limit::table::{Bucket, BucketId, Full, Table};
 use crate::limit::time::{Span, Time};
@@ -84,7 +84,7 @@ pub async fn answer(
 ) -> Result<Reply, String> {
     let begun = wall();
     let places: Vec<Place> = ask.demands.iter().map(|demand| Place::of(ask, demand, begun)).collect();
-    let mut reply = counter.borrow_mut().open(&places, disk, begun)?;
+    let mut reply = counter.borrow_mut().open(&places, ask.horizon, disk, begun)?;
     if ask.intent == Intent::Peek {
         return Ok(reply);
     }
@@ -167,9 +167,9 @@ impl Counter {
 
     /// Puts the buckets in order, lets them pay what is owed, and says what each limit would say now. A quota that is not known
     /// to be used up counts as met.
-    fn open(&mut self, places: &[Place<'_>], disk: &impl Disk, wall: Time) -> Result<Reply, String> {
+    fn open(&mut self, places: &[Place<'_>], horizon: Span, disk: &impl Disk, wall: Time) -> Result<Reply, String> {
         let now = self.now(wall);
-        let horizon = self.horizon.call(now);
+        let horizon = self.horizon.call(now).max(horizon).min(LONGEST_HORIZON);
         let mut reply = Reply { horizon, grants: vec![None; places.len()], ..Reply::default() };
         for place in places {
             let Some(gcra) = place.rate() else { continue };

@@ -21,6 +21,8 @@ struct AskText {
     demands: Vec<DemandText>,
     durable_after: Span,
     patience: Span,
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    horizon: Span,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -87,6 +89,7 @@ pub fn write_ask(ask: &Ask) -> String {
         demands: demands.collect(),
         durable_after: ask.durable_after,
         patience: ask.patience,
+        horizon: ask.horizon,
     };
     serde_json::to_string(&text).unwrap_or_default()
 }
@@ -105,6 +108,7 @@ pub fn read_ask(text: &str) -> Result<Ask, String> {
         demands: text.demands.into_iter().map(read_demand).collect::<Result<_, String>>()?,
         durable_after: text.durable_after,
         patience: text.patience,
+        horizon: text.horizon,
     })
 }
 

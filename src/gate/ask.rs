@@ -1,5 +1,6 @@
 //! What the wallet cannot settle: asking the actors for it, and `on_error` where they do not answer.
 
+use super::budget::Stage;
 use super::circuit::Pass;
 use super::decide::Gate;
 use super::held::{Held, Trip};
@@ -10,6 +11,7 @@ use super::ports::{Actors, Ask, Intent, Outcome, Reply, Trouble, Weight};
 use super::refill::Runner;
 use super::verdict::{Decision, Unchecked};
 use crate::limit::time::Time;
+use crate::policy::OnError;
 use futures_util::future::join_all;
 
 impl<A: Actors> Gate<'_, A> {
@@ -32,10 +34,11 @@ impl<A: Actors> Gate<'_, A> {
         // A look leaves as much time to what follows it.
         let patience = if intent == Intent::Peek { left.half() } else { left };
         let runner = self.runner();
+        let stage = self.circuits.borrow().budget.stage(asked);
         let asks: Vec<(&Stop<'p>, Option<Pass>, Ask)> = open
             .into_iter()
             .map(|stop| {
-                let pass = runner.admit(&stop.seat, patience);
+                let pass = if self.is_left_out(stop, asked) { None } else { runner.admit(&stop.seat, patience) };
                 let told = pass.is_some() && intent == Intent::Take;
                 let demands = items.iter().filter(|item| is_open(item, stop)).map(|item| {
                     let (cost, terms) = (item.met.limit.cost, item.met.terms());
@@ -43,7 +46,7 @@ impl<A: Actors> Gate<'_, A> {
                     let (wish, owed) = if told { ask() } else { Default::default() };
                     item.met.demand(cost, wish, owed)
                 });
-                (stop, pass, stop.ask(intent, demands.collect(), self.patience.durable_after, patience))
+                (stop, pass, stop.ask(intent, demands.collect(), self.patience.durable_after, patience, stage))
             })
             .collect();
         let calls = asks.iter().map(async |(stop, pass, ask)| match pass {
@@ -56,6 +59,13 @@ impl<A: Actors> Gate<'_, A> {
             self.hear(stop, ask, answer, Trip { asked, heard }, items, decision);
         }
         refusing(items).is_none()
+    }
+
+    /// Whether calls are so scarce that this one is not made: most of those for slow callers, where their limits let them pass without.
+    fn is_left_out(&self, stop: &Stop<'_>, now: Time) -> bool {
+        let mut circuits = self.circuits.borrow_mut();
+        let passes = || stop.limits.iter().all(|met| met.limit.on_error != OnError::Closed);
+        circuits.budget.stage(now) == Stage::Sampling && passes() && !circuits.budget.sample()
     }
 
     fn runner(&self) -> Runner<'_, A> {

@@ -4,6 +4,7 @@
 //! some failures in a row its circuit is *open*: nobody asks, and `on_error` decides at once. After a pause one question is let
 //! through to see whether it is over. The pauses grow, and are drawn by chance, so that isolates do not come back together.
 
+use super::budget::{Budget, Stage};
 use super::ports::{Seat, Trouble};
 use crate::limit::time::{Span, Time};
 use hashbrown::{HashMap, HashSet};
@@ -107,18 +108,25 @@ pub struct Circuits {
     trips: HashMap<u64, (Span, Time)>,
     /// Limits that could not be checked lately, each with its actor.
     down: HashSet<(u32, u64)>,
+    /// What may be spent on calls.
+    pub budget: Budget,
     chance: u64,
 }
 
 impl Circuits {
-    /// All closed; chance begins from `seed`, which should differ between isolates.
-    pub fn new(seed: u64) -> Circuits {
-        Circuits { chance: seed, ..Circuits::default() }
+    /// All closed; chance begins from `seed`, which should differ between isolates. So many calls may be made a day.
+    pub fn new(seed: u64, budget: Option<u64>) -> Circuits {
+        Circuits { chance: seed, budget: Budget::new(budget), ..Circuits::default() }
     }
 
     /// Whether the actor at `seat` is left alone.
     pub fn is_open(&self, seat: &Seat<'_>) -> bool {
         !self.by_actor.is_empty() && self.by_actor.get(&seat.actor()).is_some_and(Circuit::is_open)
+    }
+
+    /// Whether the actor at `seat` is left alone, or all are, for want of calls.
+    pub fn is_silent(&self, seat: &Seat<'_>, now: Time) -> bool {
+        self.is_open(seat) || self.budget.stage(now) == Stage::Alone
     }
 
     /// Whether any actor is left alone.

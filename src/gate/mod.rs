@@ -1,6 +1,7 @@
 //! The decision: a plan of limits to meet → whoever holds their state → a verdict. Pure: the world is behind [`ports`].
 
 mod ask;
+pub mod budget;
 pub mod circuit;
 pub mod decide;
 pub mod held;

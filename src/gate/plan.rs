@@ -1,5 +1,6 @@
 //! Which limits a request meets, in which order, and who holds their state.
 
+use super::budget::{self, Stage};
 use super::ports::{Ask, Demand, Intent, Seat, Terms, Weight};
 use crate::identity::digest::Subject;
 use crate::identity::key::KeySources;
@@ -136,7 +137,7 @@ impl Met<'_> {
 
 impl Stop<'_> {
     /// The question for this stop's actor, whose answer is waited for as long as `patience`.
-    pub fn ask(&self, intent: Intent, demands: Vec<Demand>, durable_after: Span, patience: Span) -> Ask {
+    pub fn ask(&self, intent: Intent, demands: Vec<Demand>, durable_after: Span, patience: Span, stage: Stage) -> Ask {
         Ask {
             intent,
             subject: self.subject,
@@ -145,6 +146,7 @@ impl Stop<'_> {
             durable_after: if self.subject.is_some() { durable_after } else { Span::ZERO },
             // An actor whose D1 is away answers well before that, so that its other limits still hold.
             patience: patience.half(),
+            horizon: if stage == Stage::Plenty { Span::ZERO } else { budget::LONG },
         }
     }
 }

@@ -35,6 +35,8 @@ pub struct Ask {
     pub durable_after: Span,
     /// How long the actor may spend on D1.
     pub patience: Span,
+    /// How long its grants should last at least.
+    pub horizon: Span,
 }
 
 /// What is asked of one limit.

@@ -1,5 +1,6 @@
 //! Off the request's path: asking for more before what is in hand is gone, and giving back what nobody uses.
 
+use super::budget::{self, Stage};
 use super::circuit::{Circuits, Heard, Pass};
 use super::decide::Gate;
 use super::held::Trip;
@@ -56,6 +57,7 @@ impl<A: Actors> Gate<'_, A> {
         let mut wallet = self.wallet.borrow_mut();
         let now = wallet.now((self.wall)());
         let stops = plan.caller.iter().chain(&plan.shared);
+        let stage = self.circuits.borrow().budget.stage(now);
         stops
             .filter_map(|stop| {
                 let name = |met: &Met<'_>| (met.limit.number, stop.subject);
@@ -69,7 +71,8 @@ impl<A: Actors> Gate<'_, A> {
                     Some((name, Demand { weight: Weight::Shadow, ..met.demand(0, wish, owed) }))
                 });
                 let (names, demands): (Vec<Name>, Vec<Demand>) = wanted.unzip();
-                let ask = stop.ask(Intent::Take, demands, self.patience.durable_after, self.patience.patient());
+                let Patience { durable_after, .. } = self.patience;
+                let ask = stop.ask(Intent::Take, demands, durable_after, self.patience.patient(), stage);
                 (!names.is_empty()).then(|| Errand { seat: stop.seat.clone().into_owned(), ask, names })
             })
             .collect()
@@ -109,6 +112,7 @@ impl<A: Actors> Runner<'_, A> {
         patience: Span,
     ) -> Result<Reply, Trouble> {
         let asked = self.now();
+        self.circuits.borrow_mut().budget.spend(1);
         let answer = self.actors.ask(seat, ask, patience).await;
         let answer = answer.and_then(|reply| believe(ask, reply, (self.wall)()));
         let heard = match &answer {
@@ -130,7 +134,7 @@ impl<A: Actors> Runner<'_, A> {
         let waited = patience.times(4) < self.patience.deadline.times(3);
         let in_vain =
             self.is_short(patience) && circuits.is_open(seat) || waited && circuits.takes_longer(seat, now, patience);
-        if patience == Span::ZERO || in_vain {
+        if patience == Span::ZERO || in_vain || circuits.budget.stage(now) == Stage::Alone {
             return None;
         }
         circuits.admit(seat, now, patience)
@@ -166,7 +170,8 @@ impl<A: Actors> Runner<'_, A> {
         for _ in 0..LOOKS {
             self.actors.pause(IDLE).await;
             let now = self.now();
-            if self.circuits.borrow().is_open(&errand.seat) {
+            // What is taken out is given back once, so not where it would not be asked.
+            if self.circuits.borrow().is_silent(&errand.seat, now) {
                 continue;
             }
             let mut idle = false;
@@ -183,6 +188,23 @@ impl<A: Actors> Runner<'_, A> {
         }
         let mut wallet = self.wallet.borrow_mut();
         errand.names.iter().for_each(|name| wallet.untend(*name));
+    }
+
+    /// Prepays calls, where it is time to.
+    pub async fn prepay(&self) {
+        let now = self.now();
+        let ask = {
+            let budget = &mut self.circuits.borrow_mut().budget;
+            if !budget.is_due(now) {
+                return;
+            }
+            budget.question(now)
+        };
+        let answer = self.actors.ask(&Seat::Shared(budget::NAME.into()), &ask, PATIENT).await;
+        let (answer, now) = (answer.and_then(|reply| believe(&ask, reply, (self.wall)())), self.now());
+        let cost = ask.demands.iter().map(|demand| demand.cost).sum();
+        let outcome = answer.as_ref().ok().and_then(|reply| reply.outcomes.first());
+        self.circuits.borrow_mut().budget.hear(cost, outcome, now);
     }
 
     fn now(&self) -> Time {

@@ -44,6 +44,9 @@ impl Reporter<'_> {
                 console_warn!("{line}");
             }
         }
+        if let Some(stage) = self.isolate.circuits.borrow_mut().budget.news(clock::now()) {
+            self.isolate.warn("BUDGET", stage.words(), clock::now());
+        }
         for met in &decision.restored {
             if let Some(line) = self.isolate.warned.borrow_mut().restored(met, clock::now()) {
                 console_log!("{line}");

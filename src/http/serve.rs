@@ -107,6 +107,7 @@ async fn decide_and_forward(
     };
     let mut decision = gate.decide_around(&plan, enter).await;
     decision.spent.add(&entry.spent);
+    circuits.borrow_mut().budget.spend(entry.spent.actors.into());
     let decided = clock::now();
     if let Some(refusal) = &mut decision.refusal {
         isolate.returns.borrow_mut().spread(refusal, ip, decided);
@@ -120,7 +121,8 @@ async fn decide_and_forward(
         // A refused request may have put quota tokens back into the wallet, so these are looked after in any case.
         let tendings = gate.tendings(&plan);
         let refills = if passes { gate.refills(&plan) } else { Vec::new() };
-        if !refills.is_empty() || !tendings.is_empty() {
+        let prepays = circuits.borrow().budget.is_due(wallet.borrow_mut().now(decided));
+        if prepays || !refills.is_empty() || !tendings.is_empty() {
             let errands = run_errands(Rc::clone(isolate), actors.again(), patience, refills, tendings);
             let errands: Task = Box::pin(errands);
             context.wait_until(errands);
@@ -196,6 +198,7 @@ async fn run_errands(
 ) {
     let Isolate { wallet, circuits, .. } = &*isolate;
     let runner = Runner { actors: &actors, wallet, circuits, patience, wall: clock::now };
+    runner.prepay().await;
     join_all(refills.into_iter().map(|errand| runner.refill(errand))).await;
     join_all(tendings.into_iter().map(|errand| runner.tend(errand))).await;
 }

@@ -14,10 +14,8 @@ pub(super) const SETTINGS: &[&str] = &[
     "DURABLE_AFTER",
     "DEADLINE",
     "RETENTION",
+    "BUDGET",
 ];
-
-/// Vars that a later version will know. To ignore them would be to say that they work.
-const UNBUILT_SETTINGS: &[&str] = &["BUDGET"];
 
 /// The fields of a `LIMIT_` table.
 pub(super) const FIELDS: &[&str] = &[
@@ -42,8 +40,6 @@ pub(super) const FIELDS: &[&str] = &[
     "warmup",
 ];
 
-const UNBUILT: &str = "not supported by this version; remove it";
-
 /// What a var is, by its name.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Var {
@@ -65,9 +61,6 @@ pub(super) fn var(name: &str) -> Var {
     if SETTINGS.contains(&name) {
         return Var::Setting;
     }
-    if UNBUILT_SETTINGS.contains(&name) {
-        return Var::Wrong(UNBUILT.to_owned());
-    }
     let upper = canonical(name);
     let first_word = upper.split_once('_').map(|(word, _)| word);
     if upper.starts_with("LIMIT") || first_word.is_some_and(|word| within(word.as_bytes(), b"LIMIT", 1)) {
@@ -75,9 +68,10 @@ pub(super) fn var(name: &str) -> Var {
             "reads like a limit, but a limit's name starts with `LIMIT_`, such as `LIMIT_LOGIN`".to_owned(),
         );
     }
-    // Short names have many neighbours that mean something else, so there one slip is as far as a guess goes.
-    let slips = |known: &str| if known.len() >= 6 { 2 } else { 1 };
-    let near = nearest(name, SETTINGS, slips).or_else(|| nearest(name, UNBUILT_SETTINGS, |_| 1));
+    // Short names have many neighbours that mean something else, so there one slip is as far as a guess goes. (`BUCKET` is likely to be
+    // somebody else's.)
+    let slips = |known: &str| if known.len() >= 6 && known != "BUDGET" { 2 } else { 1 };
+    let near = nearest(name, SETTINGS, slips);
     near.map_or(Var::Foreign, |known| Var::Wrong(format!("unknown var; did you mean `{known}`?")))
 }
 

@@ -43,6 +43,8 @@ pub struct Settings {
     pub durable_after: Span,
     /// `DEADLINE`: how long an actor may take to answer; 10 ms to 10 s.
     pub deadline: Span,
+    /// `BUDGET`: calls to Durable Objects that the deployment may make in a UTC day; 1,000 or more.
+    pub budget: Option<u64>,
     /// `RETENTION`: days of quota counts that D1 keeps; 2 to 400.
     pub retention_days: u16,
 }
@@ -59,6 +61,7 @@ impl Default for Settings {
             ipv6_prefix: 64,
             durable_after: Span::from_secs(10),
             deadline: Span::from_millis(250),
+            budget: None,
             retention_days: 35,
         }
     }
@@ -104,6 +107,7 @@ fn set(settings: &mut Settings, name: &str, value: &Value) -> Result<(), String>
             settings.durable_after = value::duration(value, Span::ZERO, Span::from_secs(10))?;
         }
         "DEADLINE" => settings.deadline = value::duration(value, Span::from_millis(10), Span::from_secs(10))?,
+        "BUDGET" => settings.budget = Some(value::whole_or_text(value, 1_000, 1_000_000_000, "/day")?),
         "RETENTION" => {
             let days = value::whole_or_text(value, 2, 400, "d")?;
             settings.retention_days = u16::try_from(days).unwrap_or(u16::MAX);

@@ -186,6 +186,7 @@ pub fn ask(caller: u8, demands: Vec<Demand>) -> Ask {
         demands,
         durable_after: Span::from_secs(10),
         patience: Span::from_millis(200),
+        horizon: Span::ZERO,
     }
 }
 

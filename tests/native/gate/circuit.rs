@@ -95,7 +95,7 @@ fn isolates_do_not_come_back_together() {
     let seat = Seat::Shared("base/global".into());
     let mut returns: Vec<u64> = (0..64_u64)
         .map(|isolate| {
-            let mut circuits = Circuits::new(isolate);
+            let mut circuits = Circuits::new(isolate, None);
             circuits.hear(&seat, Pass::Usual, Heard::Overload, NOW, NOW);
             (0..1_000).find(|millis| circuits.admit(&seat, NOW.plus(ms(*millis)), PATIENCE).is_some()).unwrap()
         })
@@ -107,7 +107,7 @@ fn isolates_do_not_come_back_together() {
 
 #[test]
 fn one_actors_trouble_is_not_anothers() {
-    let mut circuits = Circuits::new(1);
+    let mut circuits = Circuits::new(1, None);
     let [bad, good] = [0, 1].map(|shard| Seat::Ip(Subject::from_bytes([shard; 16])));
     circuits.hear(&bad, Pass::Usual, Heard::Overload, NOW, NOW);
     assert!(circuits.is_open(&bad) && !circuits.is_open(&good));

@@ -7,6 +7,7 @@ use penstock::gate::decide::Gate;
 use penstock::gate::local::Local;
 use penstock::gate::plan::{Patience, Plan};
 use penstock::gate::ports::{Actors, Ask, Reply, Seat, Trouble};
+use penstock::gate::refill::Runner;
 use penstock::gate::verdict::Decision;
 use penstock::gate::wallet::Wallet;
 use penstock::identity::Subject;
@@ -98,6 +99,12 @@ impl Deployment {
         let patience = Patience { durable_after: Span::from_secs(10), deadline: Span::from_millis(250) };
         let Deployment { wallet, local, circuits, .. } = self;
         Gate { actors: self, wallet, local, circuits, patience, wall: now }
+    }
+
+    /// What runs errands for this deployment's one isolate.
+    pub fn runner(&self) -> Runner<'_, Deployment> {
+        let patience = Patience { durable_after: Span::from_secs(10), deadline: Span::from_millis(250) };
+        Runner { actors: self, wallet: &self.wallet, circuits: &self.circuits, patience, wall: now }
     }
 
     /// Whether such a request passes.

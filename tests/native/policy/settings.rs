@@ -28,6 +28,7 @@ fn what_is_left_out_has_its_default() {
         ipv6_prefix: 64,
         durable_after: Span::from_secs(10),
         deadline: Span::from_millis(250),
+        budget: None,
         retention_days: 35,
     };
     assert_eq!(settings(json!({})), expected);
@@ -37,7 +38,7 @@ fn what_is_left_out_has_its_default() {
 fn what_is_given_is_taken() {
     let given = settings(json!({
         "ORIGIN": "https://origin.example.com/v2/", "HEADERS": "both", "TRACE": "header", "SECRET": "s", "IPV6_PREFIX": 48,
-        "DURABLE_AFTER": "0s", "DEADLINE": "1s", "RETENTION": "90d", "CORS_ORIGINS": "*", "ALLOW": "203.0.113.7",
+        "DURABLE_AFTER": "0s", "DEADLINE": "1s", "RETENTION": "90d", "BUDGET": "90000/day", "CORS_ORIGINS": "*", "ALLOW": "203.0.113.7",
     }));
     let expected = Settings {
         origin: Some("https://origin.example.com/v2".to_owned()),
@@ -49,6 +50,7 @@ fn what_is_given_is_taken() {
         ipv6_prefix: 48,
         durable_after: Span::ZERO,
         deadline: Span::from_secs(1),
+        budget: Some(90_000),
         retention_days: 90,
     };
     assert_eq!(given, expected);
@@ -61,6 +63,21 @@ fn a_number_may_be_a_text_as_the_dashboard_holds_it() {
     for (value, days) in [(json!(2), 2), (json!("400"), 400), (json!("35d"), 35)] {
         assert_eq!(settings(json!({ "RETENTION": value })).retention_days, days);
     }
+}
+
+#[test]
+fn a_budget_is_so_many_calls_a_day() {
+    for value in [json!(90_000), json!("90000"), json!("90000/day")] {
+        assert_eq!(settings(json!({ "BUDGET": value })).budget, Some(90_000));
+    }
+    each_is_refused(
+        "BUDGET",
+        &[
+            (json!(999), "999: expected a whole number from 1000 to 1000000000"),
+            (json!("90000/h"), "\"90000/h\": expected a whole number from 1000 to 1000000000"),
+            (json!("10 EUR"), "\"10 EUR\": expected a whole number from 1000 to 1000000000"),
+        ],
+    );
 }
 
 #[test]

@@ -1,0 +1,152 @@
+//! What a deployment may spend on calls to Durable Objects in a day (`BUDGET`), and how it gets by as that nears its end.
+//!
+//! Calls are prepaid like a quota's tokens, a chunk at a time from one shared count, so that counting them costs next to nothing. An
+//! isolate with none in hand calls on credit, and pays with its next chunk: nobody waits for this. So a day may cost more than its budget by
+//! what isolates that end have on credit, each less than a chunk.
+
+use super::ports::{Ask, Demand, Intent, Outcome, Terms, Weight};
+use crate::limit::day::Zone;
+use crate::limit::prepay::Wish;
+use crate::limit::time::{Span, Time};
+
+/// The name of its count. No limit's: those have a slash.
+pub const NAME: &str = "budget";
+
+/// The largest chunk. The first is of four, and each next one twice as large.
+const CHUNK: u64 = 64;
+
+/// After a chunk that was not to be had, this long passes before the next try.
+const AGAIN: Span = Span::from_secs(60);
+
+/// One in so many questions of slow callers is asked while they are sampled.
+const SAMPLE: u64 = 8;
+
+/// How long leases should last while calls are to be saved.
+pub const LONG: Span = Span::from_secs(5);
+
+/// How near the day's budget is to its end, in the order in which it gets there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// There is enough.
+    #[default]
+    Plenty,
+    /// Under a quarter is left: leases last longer.
+    Saving,
+    /// Under a tenth: one in eight questions of slow callers is asked, where `on_error` lets them pass without.
+    Sampling,
+    /// Under a fiftieth: nobody is asked any more, and `on_error` decides.
+    Alone,
+}
+
+/// One isolate's part of a day's budget.
+#[derive(Debug, Default)]
+pub struct Budget {
+    /// Calls in a day; zero where there is no budget.
+    total: u64,
+    /// Calls prepaid, and calls on credit.
+    hand: u64,
+    owed: u64,
+    chunk: u64,
+    /// No chunk is asked for before then.
+    next: Time,
+    stage: Stage,
+    /// When the day ends for which that is so.
+    ends: Time,
+    told: Stage,
+    questions: u64,
+}
+
+impl Budget {
+    /// Of `total` calls a day; without a budget for none.
+    pub fn new(total: Option<u64>) -> Budget {
+        Budget { total: total.unwrap_or(0), chunk: 4, ..Budget::default() }
+    }
+
+    /// How near its end it is at `now`.
+    pub fn stage(&self, now: Time) -> Stage {
+        if now < self.ends { self.stage } else { Stage::Plenty }
+    }
+
+    /// Counts calls.
+    pub fn spend(&mut self, calls: u64) {
+        self.owed = self.owed.saturating_add(calls.saturating_sub(self.hand));
+        self.hand = self.hand.saturating_sub(calls);
+    }
+
+    /// Whether a slow caller's question is the one in eight that is asked.
+    pub fn sample(&mut self) -> bool {
+        self.questions = self.questions.wrapping_add(1);
+        self.questions.is_multiple_of(SAMPLE)
+    }
+
+    /// Whether it is time to ask for a chunk.
+    pub fn is_due(&self, now: Time) -> bool {
+        self.total > 0 && self.hand < self.chunk / 4 && self.next <= now
+    }
+
+    /// The question for a chunk, which is a call too, and for what is owed.
+    pub fn question(&mut self, now: Time) -> Ask {
+        self.next = now.plus(AGAIN);
+        self.spend(1);
+        let demand = Demand {
+            limit: NAME.into(),
+            terms: Terms::Quota(self.total, Zone::utc()),
+            cost: self.chunk.saturating_add(self.owed),
+            each: 1,
+            wish: Wish::default(),
+            owed: 0,
+            warmup: Span::ZERO,
+            back: None,
+            weight: Weight::Binding,
+        };
+        let (durable_after, patience) = (Span::ZERO, Span::from_secs(1));
+        let horizon = Span::ZERO;
+        Ask { intent: Intent::Take, subject: None, demands: vec![demand], durable_after, patience, horizon }
+    }
+
+    /// Takes in the answer to a question for `cost` calls. Without one it goes on as before: a count that cannot be reached must not
+    /// take the limits along.
+    pub fn hear(&mut self, cost: u64, outcome: Option<&Outcome>, now: Time) {
+        match outcome {
+            Some(Outcome::Met { left, more, .. }) => {
+                self.hand = self.hand.saturating_add(cost.saturating_sub(self.owed));
+                self.owed = 0;
+                self.chunk = self.chunk.saturating_mul(2).min(CHUNK);
+                self.next = now;
+                self.ends = now.plus(*more);
+                let left_of = |part: u64| left.saturating_mul(part) >= self.total;
+                self.stage = match () {
+                    () if left_of(4) => Stage::Plenty,
+                    () if left_of(10) => Stage::Saving,
+                    () if left_of(50) => Stage::Sampling,
+                    () => Stage::Alone,
+                };
+            }
+            Some(Outcome::Refused { wait, .. }) => {
+                self.stage = Stage::Alone;
+                self.ends = now.plus(*wait);
+            }
+            Some(Outcome::Full { .. } | Outcome::Unknown) | None => {}
+        }
+    }
+
+    /// A new stage, to be logged once.
+    pub fn news(&mut self, now: Time) -> Option<Stage> {
+        let stage = self.stage(now);
+        (core::mem::replace(&mut self.told, stage) != stage).then_some(stage)
+    }
+}
+
+impl Stage {
+    /// What is done about it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Stage::Plenty => "there is enough again",
+            Stage::Saving => "under a quarter of the day's calls is left: leases last longer",
+            Stage::Sampling => {
+                "under a tenth of the day's calls is left: one in eight questions of slow callers is asked"
+            }
+            Stage::Alone => "the day's calls are spent but for a reserve: nobody is asked, on_error decides",
+        }
+    }
+}

@@ -1,0 +1,48 @@
+// What a deployment may spend on calls in a day: counted in D1, and in the end nobody is asked any more.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { count, DAY, parallel, problem, start, until } from "./harness/index.mjs";
+
+const vars = {
+  BUDGET: "1000/day",
+  LIMIT_LOCAL: { route: "/local", per_ip: "5/min" },
+  LIMIT_ALL: { route: "/all", global: "100/min" },
+};
+const used = async (edge) => (await edge.d1("SELECT coalesce(sum(used), 0) AS used FROM quota WHERE name = 'budget'"))[0].used;
+const callers = (n, path, edge) => parallel(n, (index) => edge.get(path, { ip: `198.51.100.${index}` }));
+
+test("every call is counted against the day's budget, a chunk at a time", async (t) => {
+  const edge = await start(t, { vars });
+  for (let wave = 0; wave < 10; wave++) assert.equal(count(await callers(20, "/local", edge), 200), wave < 5 ? 20 : 0);
+  await until(async () => (await used(edge)) >= (await edge.asked()).calls);
+  const { calls, actors } = await edge.asked();
+  assert.ok((await used(edge)) <= calls + 130, `${await used(edge)} counted for ${calls} calls`);
+  assert.ok(actors["shared/budget"] <= 8, `${actors["shared/budget"]} of ${calls} calls only count`);
+});
+
+test("a budget that is spent ends the calls, not the limits, until the next day", async (t) => {
+  const edge = await start(t, { vars });
+  await edge.d1("INSERT INTO quota (day, name, subject, used) VALUES ('2031-01-15', 'budget', '', 985)");
+  assert.equal(count(await callers(3, "/local", edge), 200), 3, "on credit");
+  const said = () => edge.records.filter(({ place }) => place === "BUDGET");
+  await until(async () => {
+    await edge.get("/local", { ip: "203.0.113.1" });
+    return said().length > 0;
+  });
+  assert.match(said()[0].problem, /spent but for a reserve/);
+  const before = (await edge.asked()).calls;
+  for (let wave = 0; wave < 8; wave++) await callers(50, "/local", edge);
+  assert.equal((await edge.asked()).calls, before, "nobody is asked");
+  edge.origin.forget();
+  await parallel(20, () => edge.get("/local", { ip: "203.0.113.77" }));
+  assert.equal(edge.origin.count, 5, "one caller gets no more than the limit");
+  problem(await edge.get("/all", { ip: "203.0.113.2" }), { reason: "limiter_unavailable", limit: "all/global" });
+  await edge.advance(DAY);
+  assert.equal((await edge.get("/all", { ip: "203.0.113.2" })).status, 200);
+  assert.ok((await edge.asked()).calls > before);
+});
+
+test("a budget of next to nothing is a fault", async (t) => {
+  const edge = await start(t, { vars: { ...vars, BUDGET: "12" } });
+  problem(await edge.get("/local", { ip: "203.0.113.1" }), { reason: "misconfigured", status: 500 });
+});

@@ -1,0 +1,134 @@
+//! A day's budget of calls: counted for next to nothing, and stepped down from in its order.
+
+use super::support::Deployment;
+use crate::support::{EVENING, run};
+use penstock::gate::budget::{Budget, LONG, Stage};
+use penstock::gate::circuit::Circuits;
+use penstock::gate::ports::{Outcome, Terms, Trouble};
+use penstock::gate::verdict::Reason;
+use penstock::limit::time::Span;
+
+const HOUR: Span = Span::from_secs(3_600);
+
+fn left(left: u64) -> Option<Outcome> {
+    Some(Outcome::Met { left, more: HOUR.times(6), slot: Span::ZERO, until: None })
+}
+
+#[test]
+fn it_steps_down_in_order_and_begins_anew_with_the_day() {
+    let mut budget = Budget::new(Some(1_000));
+    let stages =
+        [(999, Stage::Plenty), (250, Stage::Plenty), (249, Stage::Saving), (99, Stage::Sampling), (19, Stage::Alone)];
+    for (rest, stage) in stages {
+        budget.hear(4, left(rest).as_ref(), EVENING);
+        assert_eq!(budget.stage(EVENING), stage, "{rest} left");
+    }
+    assert_eq!((budget.news(EVENING), budget.news(EVENING)), (Some(Stage::Alone), None), "said once");
+    assert_eq!(budget.stage(EVENING.plus(HOUR.times(6))), Stage::Plenty);
+}
+
+#[test]
+fn a_used_up_day_is_asked_about_again_and_a_count_that_is_away_stops_nobody() {
+    let mut budget = Budget::new(Some(1_000));
+    assert!(budget.is_due(EVENING));
+    budget.question(EVENING);
+    budget.hear(4, Some(&Outcome::Refused { left: 0, wait: HOUR, until: None }), EVENING);
+    assert_eq!((budget.stage(EVENING), budget.is_due(EVENING)), (Stage::Alone, false));
+    assert!(budget.is_due(EVENING.plus(Span::from_secs(60))));
+    let mut away = Budget::new(Some(1_000));
+    away.question(EVENING);
+    away.hear(4, None, EVENING);
+    assert_eq!(away.stage(EVENING), Stage::Plenty);
+}
+
+#[test]
+fn without_a_budget_nothing_is_counted() {
+    let mut budget = Budget::new(None);
+    (0..100).for_each(|_| budget.spend(1));
+    assert!(!budget.is_due(EVENING));
+}
+
+#[test]
+fn every_call_is_counted_and_counting_costs_next_to_nothing() {
+    let mut budget = Budget::new(Some(90_000));
+    let (mut calls, mut paid, mut questions) = (0_u64, 0, 0);
+    for _ in 0..10_000 {
+        budget.spend(1);
+        calls += 1;
+        if budget.is_due(EVENING) {
+            let ask = budget.question(EVENING);
+            calls += 1;
+            questions += 1;
+            paid += ask.demands[0].cost;
+            assert_eq!(ask.demands[0].terms, Terms::Quota(90_000, "UTC".parse().unwrap()));
+            budget.hear(ask.demands[0].cost, left(90_000 - paid).as_ref(), EVENING);
+        }
+    }
+    assert!(paid >= calls && paid <= calls + 128, "{paid} paid for {calls}");
+    assert!(questions <= 250, "{questions}");
+}
+
+/// A deployment with a budget of which so many calls are left.
+fn with(rest: u64, vars: &str) -> Deployment {
+    let deployment = Deployment::new(vars);
+    let mut circuits = Circuits::new(1, Some(1_000));
+    circuits.budget.hear(4, left(rest).as_ref(), EVENING);
+    deployment.circuits.replace(circuits);
+    deployment
+}
+
+#[test]
+fn near_its_end_slow_callers_are_sampled_and_in_the_end_nobody_asks() {
+    let vars = r#"{"LIMIT_BASE": {"per_ip": "5/min"}}"#;
+    for (rest, asked) in [(900, 240), (200, 240), (90, 30), (10, 0)] {
+        let deployment = with(rest, vars);
+        let passed = (0..240).filter(|ip| deployment.passes("/", *ip, None)).count();
+        assert_eq!((passed, deployment.calls.get()), (240, asked), "{rest} left");
+        assert!(
+            deployment.passing(20, "/", 7, None) <= 4,
+            "and one caller still gets no more than the limit: {rest} left"
+        );
+    }
+    let closed = with(10, r#"{"LIMIT_BASE": {"global": "5/min"}}"#);
+    assert_eq!(closed.request("/", 1, None).refusal.unwrap().reason, Reason::LimiterUnavailable);
+    let sampled = with(90, r#"{"LIMIT_BASE": {"global": "500/min"}}"#);
+    assert_eq!(sampled.passing(20, "/", 1, None), 20, "what must be checked is not sampled");
+}
+
+#[test]
+fn while_calls_are_saved_leases_last_longer() {
+    let calls = |rest| {
+        let deployment = with(rest, r#"{"LIMIT_BASE": {"global": "1000/s burst 60000", "on_error": "open"}}"#);
+        for _ in 0..1_000 {
+            let route = deployment.policy.route("GET", "h", "/");
+            let subject = penstock::identity::Subject::from_bytes([1; 16]);
+            let plan = penstock::gate::plan::Plan::new(&deployment.policy, route, subject, |_| None);
+            assert!(run(deployment.gate().decide(&plan)).refusal.is_none());
+            for errand in deployment.gate().refills(&plan) {
+                run(deployment.runner().refill(errand));
+            }
+            deployment.forward(Span::from_millis(20));
+        }
+        deployment.calls.get()
+    };
+    let (usual, saving) = (calls(900), calls(200));
+    assert!(saving * 3 < usual, "{saving} calls while saving, {usual} usually; leases last {LONG}");
+}
+
+#[test]
+fn calls_are_prepaid_from_one_count_for_the_whole_deployment() {
+    let deployment = Deployment::new(r#"{"LIMIT_BASE": {"per_ip": "5/min"}}"#);
+    deployment.circuits.replace(Circuits::new(1, Some(1_000)));
+    for ip in 0..200 {
+        assert!(deployment.passes("/", ip, None));
+        run(deployment.runner().prepay());
+    }
+    let used = deployment.used("budget");
+    assert!(
+        u64::from(deployment.calls.get()) <= used && used <= 200 + 200,
+        "{used} for {} calls",
+        deployment.calls.get()
+    );
+    deployment.trouble.replace(Some(Trouble::Late));
+    assert!(deployment.passes("/", 1, None), "a count that is away takes no limit along");
+}
