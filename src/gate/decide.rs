@@ -59,8 +59,9 @@ impl<A: Actors> Gate<'_, A> {
         // A caller's actor that hangs must not leave the shared limits unchecked as well, so a quarter is kept for them.
         let kept = if plan.shared.is_empty() { Span::ZERO } else { deadline.half().half() };
         self.meet(&plan.caller, Paid::Before, due.minus(kept), &mut decision).await;
-        if decision.refusal.is_none() && between().await {
+        if decision.refusal.is_none() && !self.has_had_its_share(plan, &mut decision) && between().await {
             self.meet(&plan.shared, Paid::Nothing, due, &mut decision).await;
+            self.share_out(plan, &decision);
         }
         decision
     }

@@ -4,6 +4,7 @@ mod ask;
 pub mod budget;
 pub mod circuit;
 pub mod decide;
+pub mod fair;
 pub mod held;
 mod item;
 pub mod known;

@@ -1,6 +1,7 @@
 //! Which limits a request meets, in which order, and who holds their state.
 
 use super::budget::{self, Stage};
+use super::fair::{self, Caller};
 use super::ports::{Ask, Demand, Intent, Seat, Terms, Weight};
 use crate::identity::digest::Subject;
 use crate::identity::key::KeySources;
@@ -38,6 +39,8 @@ pub struct Plan<'p> {
     pub caller: Vec<Stop<'p>>,
     /// Shared limits, one actor each: the narrower binding's before base's, rates before quotas.
     pub shared: Vec<Stop<'p>>,
+    /// Who asks, where shares are given out: the key that its limits go by, or else the address.
+    pub who: Option<Caller>,
 }
 
 impl<'p> Plan<'p> {
@@ -48,7 +51,8 @@ impl<'p> Plan<'p> {
         ip: Subject,
         key: impl Fn(&KeySources) -> Option<Subject>,
     ) -> Plan<'p> {
-        let mut plan = Plan::default();
+        let weight = fair::weight(policy.priority(route));
+        let mut plan = Plan { who: Some(Caller { subject: ip, weight }), ..Plan::default() };
         if route.is_some_and(|binding| binding.exempt) {
             return plan;
         }
@@ -68,6 +72,7 @@ impl<'p> Plan<'p> {
                 && let Some(subject) = key(&binding.key)
             {
                 plan.add_caller(Seat::Key(subject), subject, limits);
+                plan.who = Some(Caller { subject, weight });
             }
         }
         for binding in route.into_iter().chain(&policy.base) {

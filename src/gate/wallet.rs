@@ -3,6 +3,7 @@
 //! A denial is exact: a TAT only grows, so who was told "not before t" stays denied until t, whatever other isolates do. A lease is exact
 //! too (see [`prepay`](crate::limit::prepay)). What falls out of here costs a call, never correctness.
 
+use super::fair::Fair;
 use super::held::{Held, Trip};
 use super::known::{Begin, Known};
 use super::ports::{Back, Demand, Grant, Outcome, Terms};
@@ -35,6 +36,8 @@ const TENDED: Span = Span::from_secs(30);
 pub struct Wallet {
     entries: HashMap<Name, Entry>,
     clock: Steady,
+    /// What callers are given of crowded rates.
+    pub(super) fair: Fair,
 }
 
 #[derive(Debug)]

@@ -4,6 +4,7 @@ mod budget;
 mod circuit;
 mod deadline;
 mod failing;
+mod fair;
 mod fairness;
 mod known;
 mod leases;

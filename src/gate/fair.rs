@@ -1,0 +1,246 @@
+//! Each caller's share of a crowded shared rate.
+//!
+//! While a shared rate has lately refused somebody in this isolate, nobody here is given more than a level per second: as much as lets
+//! everyone have the same, if those who want less are given what they want (max-min fairness). A caller whose binding has a higher `priority`
+//! counts for more: 4 where it is high, 2 where it is normal, 1 where it is low.
+//!
+//! How much there is for all is what the rate gave out here within the last second, and a little more: nobody knows what other isolates
+//! will take, and what one leaves is to be used by another. A caller is charged in time: as long as its share needs to bring what it
+//! has taken. Nothing is counted where nothing is crowded.
+
+use super::decide::Gate;
+use super::plan::{Met, Plan};
+use super::ports::Actors;
+use super::verdict::{Decision, Reason, Refusal};
+use crate::identity::digest::Subject;
+use crate::limit::gcra::Gcra;
+use crate::limit::rate::Allowance;
+use crate::limit::time::{Span, Time};
+use crate::policy::{Mode, Priority, Scope};
+use hashbrown::HashMap;
+use std::collections::BTreeMap;
+
+/// A rate is crowded for so long after somebody was refused.
+const CROWDED: Span = Span::from_secs(2);
+
+/// How often the level is set. An isolate that lives on leases is served by fits and starts, each up to half a second.
+const TICK: Span = Span::from_secs(1);
+
+/// So much of its share a caller may take at once.
+const AT_ONCE: Span = Span::from_millis(500);
+
+/// Callers kept in mind each for itself, per rate. Those beyond them share 256 shares, by a byte of their digests.
+const CAPACITY: usize = 744;
+
+/// How much more than what was given out is let through: enough to find out whether there is more, and so little that the loss that
+/// everyone has of it is small.
+const MORE: f64 = 0.005;
+
+/// How much more where less than [`MORE`] of what was let through was refused.
+const MUCH_MORE: f64 = 0.03;
+
+/// How much a request's caller counts for.
+pub fn weight(priority: Priority) -> u32 {
+    match priority {
+        Priority::High => 4,
+        Priority::Normal => 2,
+        Priority::Low => 1,
+    }
+}
+
+/// The crowded rates of one isolate, by their limits' numbers.
+#[derive(Debug, Default)]
+pub struct Fair {
+    crowds: BTreeMap<u32, Crowd>,
+}
+
+/// Those who want something of one rate.
+#[derive(Debug)]
+struct Crowd {
+    until: Time,
+    /// Tokens per nanosecond for a caller that counts for one.
+    level: f64,
+    /// The rate's own, beyond which a level says nothing.
+    whole: f64,
+    ticked: Time,
+    /// Tokens that were given out in this tick, and refused.
+    passed: f64,
+    refused: f64,
+    callers: HashMap<Subject, Share>,
+}
+
+/// What one caller has had.
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    /// Until when it has taken its share.
+    until: Time,
+    /// Tokens that it has asked for in this tick, each time that it did.
+    asked: f64,
+    weight: f64,
+}
+
+/// A caller, and how much it counts for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// Its key's digest where it has one, else its address's.
+    pub subject: Subject,
+    /// See [`weight`].
+    pub weight: u32,
+}
+
+impl Fair {
+    /// How many callers are kept in mind.
+    pub fn len(&self) -> usize {
+        self.crowds.values().map(|crowd| crowd.callers.len()).sum()
+    }
+
+    /// Whether nothing is crowded.
+    pub fn is_empty(&self) -> bool {
+        self.crowds.is_empty()
+    }
+
+    /// Notes that the caller asks for `cost` tokens. How long until its share of this limit has room; `None` where it has now, or
+    /// nobody has to wait.
+    pub fn over(&mut self, limit: u32, caller: Caller, cost: u64, now: Time) -> Option<Span> {
+        let crowd = self.crowds.get_mut(&limit)?;
+        if crowd.until <= now {
+            self.crowds.remove(&limit);
+            return None;
+        }
+        crowd.tick(now);
+        // Who is alone takes nothing from anybody.
+        let alone = crowd.callers.len() < 2;
+        let level = crowd.level;
+        let share = crowd.enter(caller, now);
+        share.asked += cost as f64;
+        let wait = share.until.since(now).over(AT_ONCE);
+        if !alone && wait > Span::ZERO {
+            // A level that works leaves the rate nothing to refuse; it is crowded all the same.
+            crowd.until = now.plus(CROWDED);
+            return Some(wait);
+        }
+        // What it asks for counts, whether or not the rate has room. Else who comes again and again would lose nothing by being
+        // refused, and those who do not would lose for all. Who was alone owes no more than what may be taken at once.
+        let needs = Span::from_nanos((cost as f64 / (level * share.weight)) as u64);
+        share.until = share.until.max(now).min(now.plus(AT_ONCE)).plus(needs);
+        None
+    }
+
+    /// Notes that `cost` tokens were given out.
+    pub fn passed(&mut self, limit: u32, cost: u64) {
+        if let Some(crowd) = self.crowds.get_mut(&limit) {
+            crowd.passed += cost as f64;
+        }
+    }
+
+    /// Notes that the rate had no room for the caller.
+    pub fn refused(&mut self, limit: u32, gcra: &Gcra, caller: Caller, cost: u64, now: Time) {
+        let whole = 1.0 / gcra.interval().as_nanos().max(1) as f64;
+        let crowd = self.crowds.entry(limit).or_insert_with(|| Crowd {
+            until: now,
+            level: whole,
+            whole,
+            ticked: now,
+            passed: 0.0,
+            refused: 0.0,
+            callers: HashMap::new(),
+        });
+        crowd.until = now.plus(CROWDED);
+        crowd.refused += cost as f64;
+        crowd.enter(caller, now);
+    }
+}
+
+impl Crowd {
+    /// A caller's share.
+    fn enter(&mut self, caller: Caller, now: Time) -> &mut Share {
+        let mut subject = caller.subject;
+        if self.callers.len() >= CAPACITY && !self.callers.contains_key(&subject) {
+            let [byte, ..] = subject.to_bytes();
+            subject = Subject::from_bytes([byte; 16]);
+        }
+        let weight = f64::from(caller.weight);
+        self.callers.entry(subject).or_insert(Share { until: now, asked: 0.0, weight })
+    }
+
+    /// Sets the level by what was asked for and given out.
+    fn tick(&mut self, now: Time) {
+        let elapsed = now.since(self.ticked);
+        if elapsed < TICK {
+            return;
+        }
+        let loss = self.refused / (self.passed + self.refused).max(1.0);
+        let more = if loss < MORE { MUCH_MORE } else { MORE };
+        self.level = self.level_for(self.passed * (1.0 + more)) / elapsed.as_nanos() as f64;
+        self.level = self.level.clamp(self.whole / 1e6, self.whole);
+        self.callers.retain(|_, share| share.asked > 0.0 || share.until > now);
+        self.callers.values_mut().for_each(|share| share.asked = 0.0);
+        (self.ticked, self.passed, self.refused) = (now, 0.0, 0.0);
+    }
+
+    /// The level at which the callers of this tick would have been given `tokens` together: nobody more than it asked for, and by
+    /// weight what those who ask for less have left.
+    fn level_for(&self, mut tokens: f64) -> f64 {
+        let mut all: Vec<(f64, f64)> = self.callers.values().map(|share| (share.asked, share.weight)).collect();
+        all.sort_unstable_by(|one, other| (one.0 * other.1).total_cmp(&(other.0 * one.1)));
+        let mut weights: f64 = all.iter().map(|(_, weight)| weight).sum();
+        for (asked, weight) in all {
+            let level = tokens / weights;
+            if asked > level * weight {
+                return level;
+            }
+            tokens -= asked;
+            weights -= weight;
+        }
+        f64::INFINITY
+    }
+}
+
+impl<A: Actors> Gate<'_, A> {
+    /// Whether the caller has had its share of a crowded rate; writes the refusal down.
+    pub(super) fn has_had_its_share<'p>(&self, plan: &Plan<'p>, decision: &mut Decision<'p>) -> bool {
+        let Some(caller) = plan.who else { return false };
+        let mut wallet = self.wallet.borrow_mut();
+        if wallet.fair.is_empty() {
+            return false;
+        }
+        let now = wallet.now((self.wall)());
+        for (met, _) in shared(plan) {
+            if let Some(wait) = wallet.fair.over(met.limit.number, caller, met.limit.cost, now) {
+                let reason = Reason::OverCapacity;
+                decision.refuse(Refusal { met, reason, wait, until: None, left: 0, subject: None });
+            }
+        }
+        decision.refusal.is_some()
+    }
+
+    /// Notes what the shared rates said.
+    pub(super) fn share_out(&self, plan: &Plan<'_>, decision: &Decision<'_>) {
+        let Some(caller) = plan.who else { return };
+        let refusing = decision.refusal.as_ref().map(|refusal| (refusal.met.limit.number, refusal.reason));
+        let mut wallet = self.wallet.borrow_mut();
+        if refusing.is_none() && wallet.fair.is_empty() {
+            return;
+        }
+        let now = wallet.now((self.wall)());
+        for (met, gcra) in shared(plan) {
+            match refusing {
+                None => wallet.fair.passed(met.limit.number, met.limit.cost),
+                Some((number, Reason::OverCapacity)) if number == met.limit.number => {
+                    wallet.fair.refused(number, &gcra, caller, met.limit.cost, now);
+                }
+                Some(_) => {}
+            }
+        }
+    }
+}
+
+/// The shared rates that refuse.
+fn shared<'a, 'p>(plan: &'a Plan<'p>) -> impl Iterator<Item = (Met<'p>, Gcra)> + 'a {
+    plan.shared.iter().flat_map(|stop| &stop.limits).filter_map(|met| match &met.limit.allowance {
+        Allowance::Rate(rate) if met.limit.mode == Mode::Enforce && met.limit.scope == Scope::Global => {
+            Some((*met, rate.gcra()))
+        }
+        _ => None,
+    })
+}

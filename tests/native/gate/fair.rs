@@ -1,0 +1,175 @@
+//! A crowded shared rate: whoever wants less than the others gets it, and nothing is left unused.
+
+use super::support::{Deployment, now};
+use penstock::gate::fair::{Caller, Fair};
+use penstock::gate::verdict::Reason;
+use penstock::identity::Subject;
+use penstock::limit::gcra::Gcra;
+use penstock::limit::time::{Span, Time};
+
+/// Someone who asks so many times a second, at random.
+#[derive(Clone, Copy)]
+struct Asker {
+    ip: u8,
+    path: &'static str,
+    per_second: f64,
+    asked: u32,
+    passed: u32,
+}
+
+fn asker(ip: u8, path: &'static str, per_second: f64) -> Asker {
+    Asker { ip, path, per_second, asked: 0, passed: 0 }
+}
+
+/// Lets them ask for so many seconds, of which the first three are not counted: a crowd has to be seen first.
+fn ask(deployment: &Deployment, askers: &mut [Asker], seconds: u64) {
+    let mut random = 0x2545_f491_4f6c_dd1d_u64;
+    for millis in 0..seconds * 1_000 {
+        for at in 0..askers.len() {
+            // Nobody comes first in every millisecond.
+            let place = (at + millis as usize * 7) % askers.len();
+            let asker = &mut askers[place];
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            let mut chance = asker.per_second / 1_000.0;
+            while (random >> 11) as f64 / (1_u64 << 53) as f64 * 1.0 < chance {
+                let passed = deployment.passes(asker.path, asker.ip, None);
+                if millis >= 3_000 {
+                    asker.asked += 1;
+                    asker.passed += u32::from(passed);
+                }
+                chance -= 1.0;
+            }
+        }
+        deployment.forward(Span::from_millis(1));
+    }
+}
+
+fn part(askers: &[Asker]) -> f64 {
+    let (passed, asked) = askers.iter().fold((0, 0), |(p, a), one| (p + one.passed, a + one.asked));
+    f64::from(passed) / f64::from(asked)
+}
+
+fn passed(askers: &[Asker]) -> f64 {
+    askers.iter().map(|one| f64::from(one.passed)).sum()
+}
+
+#[test]
+fn one_greedy_caller_leaves_the_others_what_they_want_and_takes_the_rest() {
+    let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "1000/s burst 200"}}"#);
+    let mut askers: Vec<Asker> = (1..=20).map(|ip| asker(ip, "/", 20.0)).collect();
+    askers.push(asker(100, "/", 1_000.0));
+    ask(&deployment, &mut askers, 23);
+    let (modest, greedy) = askers.split_at(20);
+    let least = modest.iter().map(|one| f64::from(one.passed) / f64::from(one.asked)).fold(1.0, f64::min);
+    println!(
+        "modest {:.1} % (least {:.1} %), greedy {:.0}/s, limit used {:.1} %",
+        100.0 * part(modest),
+        100.0 * least,
+        passed(greedy) / 20.0,
+        passed(&askers) / 200.0
+    );
+    assert!(least >= 0.95, "{least}");
+    assert!(passed(&askers) >= 0.95 * 20.0 * 1_000.0, "{}", passed(&askers));
+}
+
+#[test]
+fn without_enough_for_all_everyone_gets_the_same() {
+    let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "400/s burst 80"}}"#);
+    let mut askers: Vec<Asker> = (1..=8).map(|ip| asker(ip, "/", 40.0 * f64::from(ip))).collect();
+    ask(&deployment, &mut askers, 43);
+    for one in &askers {
+        println!("{:>4} a second wanted, {:.1} given", one.per_second, f64::from(one.passed) / 40.0);
+    }
+    // 40 and seven times the same: 51.4.
+    assert!(part(&askers[..1]) > 0.93);
+    for one in &askers[1..] {
+        let given = f64::from(one.passed) / 40.0;
+        assert!((given / 51.4 - 1.0).abs() < 0.15, "{given}");
+    }
+    assert!(passed(&askers) > 0.95 * 400.0 * 40.0, "{}", passed(&askers));
+}
+
+#[test]
+fn a_priority_is_a_weight() {
+    let vars = r#"{"LIMIT_BASE": {"global": "350/s burst 70"}, "LIMIT_H": {"route": "/high", "priority": "high", "per_ip": "1000000/s"},
+        "LIMIT_L": {"route": "/low", "priority": "low", "per_ip": "1000000/s"}}"#;
+    let deployment = Deployment::new(vars);
+    let mut askers = [asker(1, "/high", 400.0), asker(2, "/", 400.0), asker(3, "/low", 400.0)];
+    ask(&deployment, &mut askers, 43);
+    let given = askers.map(|one| f64::from(one.passed) / 40.0);
+    println!("{given:?}");
+    for (given, expected) in given.iter().zip([200.0, 100.0, 50.0]) {
+        assert!((given / expected - 1.0).abs() < 0.15, "{given} of {expected}");
+    }
+}
+
+#[test]
+fn who_is_alone_takes_all() {
+    let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "500/s burst 100"}}"#);
+    let mut alone = [asker(1, "/", 900.0)];
+    ask(&deployment, &mut alone, 13);
+    assert!(passed(&alone) > 0.97 * 5_000.0, "{}", passed(&alone));
+    // Whoever comes then need not wait until the other has made up for it.
+    let mut both = [alone[0], asker(2, "/", 400.0)].map(|one| asker(one.ip, "/", one.per_second));
+    ask(&deployment, &mut both, 13);
+    println!("{:?}", both.map(|one| one.passed));
+    assert!((passed(&both[1..]) / 2_500.0 - 1.0).abs() < 0.15, "{}", passed(&both[1..]));
+}
+
+#[test]
+fn who_has_had_its_share_is_told_when_there_is_more() {
+    let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "100/s burst 20"}}"#);
+    let mut askers = [asker(1, "/", 20.0), asker(2, "/", 900.0)];
+    ask(&deployment, &mut askers, 5);
+    let mut shares = 0;
+    for _ in 0..2_000 {
+        deployment.forward(Span::from_millis(1));
+        deployment.passes("/", 1, None);
+        let calls = deployment.calls.get();
+        if let Some(refusal) = deployment.request("/", 2, None).refusal {
+            assert_eq!(refusal.reason, Reason::OverCapacity);
+            assert_eq!(refusal.met.limit.name, "base/global");
+            assert!(refusal.wait > Span::ZERO && refusal.wait < Span::from_secs(3), "{}", refusal.wait);
+            shares += u32::from(deployment.calls.get() == calls);
+        }
+    }
+    assert!(shares > 1_000, "{shares}");
+}
+
+#[test]
+fn a_crowd_of_any_size_costs_a_bounded_memory_and_does_not_hide_the_greedy() {
+    let mut fair = Fair::default();
+    let gcra = Gcra::new(Span::from_nanos(100_000), 1_000).unwrap();
+    let caller = |number: u32| {
+        let mut bytes = [0; 16];
+        bytes[..4].copy_from_slice(&number.wrapping_mul(0x9e37_79b9).to_be_bytes());
+        Caller { subject: Subject::from_bytes(bytes), weight: 2 }
+    };
+    let (mut at, mut newcomer, mut greedy) = (now(), 10, 0);
+    fair.refused(0, &gcra, caller(1), 1, at);
+    for _ in 0..20_000 {
+        at = at.plus(Span::from_millis(1));
+        let mut room = 10;
+        for turn in 0..20 {
+            newcomer += 1;
+            let who = caller(if turn % 2 == 0 { newcomer } else { 1 });
+            if fair.over(0, who, 1, at).is_some() {
+                continue;
+            }
+            if room == 0 {
+                fair.refused(0, &gcra, who, 1, at);
+                continue;
+            }
+            room -= 1;
+            fair.passed(0, 1);
+            greedy += turn % 2;
+        }
+        assert!(fair.len() <= 1_000);
+    }
+    println!("{greedy} of 100000");
+    assert!(greedy < 20_000, "{greedy} of 100000");
+    assert_eq!(fair.over(0, caller(1), 1, Time::MAX), None, "forgotten when it is calm");
+    assert_eq!(fair.len(), 0);
+}
