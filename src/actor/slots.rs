@@ -1,6 +1,7 @@
 //! What a cap's actor does with a question: lend slots, never more than the cap all together; see [`gate::slots`](crate::gate::slots).
 
-use crate::gate::slots::{Answer, Question, Sample, TERM};
+use crate::gate::slots::{self, Answer, Question, TERM};
+use crate::limit::adaptive::{Adaptive, Found, Sample};
 use crate::limit::steady::Steady;
 use crate::limit::time::{Span, Time};
 use crate::policy::Size;
@@ -52,6 +53,12 @@ pub trait Shelf {
     /// # Errors
     /// A sentence, where the storage refuses.
     fn delete(&self, holder: u64) -> Result<u32, String>;
+
+    /// Saves how large a cap was found to be; returns the rows written.
+    ///
+    /// # Errors
+    /// A sentence, where the storage refuses.
+    fn keep(&self, found: &Found) -> Result<u32, String>;
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +70,8 @@ struct Holding {
     number: u64,
     /// Until when its row on the disk is good, if it has one.
     row: Option<Time>,
+    /// The most that it had under way at once, when it last told.
+    peak: u64,
 }
 
 /// Everything that a cap's actor keeps in memory.
@@ -70,6 +79,9 @@ struct Holding {
 pub struct Slots {
     holders: BTreeMap<u64, Holding>,
     clock: Steady,
+    /// How large the cap was found to be, where it is to be found, and what of that is on disk.
+    adaptive: Option<Adaptive>,
+    found: Option<Found>,
 }
 
 impl Slots {
@@ -77,7 +89,13 @@ impl Slots {
     pub fn restore(&mut self, row: Row) {
         let Row { holder, slots, until, number } = row;
         let heard = Time::default();
-        self.holders.insert(holder, Holding { slots, until, wants: slots, heard, number, row: Some(until) });
+        self.holders.insert(holder, Holding { slots, until, wants: slots, heard, number, row: Some(until), peak: 0 });
+    }
+
+    /// Takes over how large an earlier life of the actor has found the cap to be.
+    pub fn resume(&mut self, found: Found) {
+        self.adaptive = Some(Adaptive::resume(1, u64::MAX, found));
+        self.found = Some(found);
     }
 
     /// Answers `question`. What is lent is on the disk before.
@@ -94,7 +112,13 @@ impl Slots {
         if known.is_none() && self.holders.len() >= CAPACITY {
             return Err("there are too many holders".to_owned());
         }
-        let cap = self.cap(question.size, question.sample.as_ref(), now);
+        let cap = self.cap(question, now);
+        if let Some(found) = self.adaptive.as_ref().and_then(Adaptive::found)
+            && found.differs(self.found)
+        {
+            rows = rows.saturating_add(shelf.keep(&found)?);
+            self.found = Some(found);
+        }
         // It keeps no more than this from the moment it asked. Where it says that it keeps more than is known of, its term has passed
         // here: then it gets back what is free.
         let own = known.map_or(0, |known| known.slots).min(question.keeps);
@@ -109,7 +133,9 @@ impl Slots {
         let slots = kept.max(grown);
 
         let row = known.and_then(|known| known.row);
-        let mut holding = Holding { slots, until: now.plus(TERM), wants, heard: now, number: question.number, row };
+        let peak = question.sample.map(|sample| sample.peak).or(known.map(|known| known.peak)).unwrap_or(0);
+        let mut holding =
+            Holding { slots, until: now.plus(TERM), wants, heard: now, number: question.number, row, peak };
         if slots == 0 {
             if row.is_some() {
                 rows = rows.saturating_add(shelf.delete(question.holder)?);
@@ -157,12 +183,29 @@ impl Slots {
     }
 
     /// How large the cap is now.
-    fn cap(&mut self, size: Size, _sample: Option<&Sample>, _now: Time) -> u64 {
-        match size {
-            Size::Fixed(most) => most,
-            // Until something is known of the origin.
-            Size::Auto { least, .. } => least,
+    fn cap(&mut self, question: &Question, now: Time) -> u64 {
+        let (floor, ceiling) = match question.size {
+            Size::Fixed(most) => return most,
+            Size::Auto { least, most } => (least, most),
+        };
+        let others = || self.holders.iter().filter(|(id, _)| **id != question.holder).map(|(_, other)| other);
+        let wanted = others().map(|other| other.wants).fold(question.wants, u64::saturating_add);
+        let at_once = others().map(|other| other.peak).sum::<u64>();
+        let adaptive = self.adaptive.get_or_insert_with(|| Adaptive::new(floor, ceiling));
+        adaptive.bound(floor, ceiling);
+        if let Some(slots::Sample { ended, sum_ms, errors, peak, .. }) = question.sample {
+            let good = ended.saturating_sub(errors).max(1);
+            let mean = Span::from_millis(sum_ms).as_nanos().checked_div(good).unwrap_or(0);
+            let sample = Sample {
+                ended,
+                failed: errors,
+                mean: Span::from_nanos(mean),
+                highest: at_once.saturating_add(peak),
+                refused: wanted.saturating_sub(adaptive.cap()),
+            };
+            adaptive.sample(&sample, now);
         }
+        adaptive.cap()
     }
 
     fn expire(&mut self, now: Time, shelf: &impl Shelf) -> Result<u32, String> {

@@ -1,6 +1,7 @@
 //! A cap's rows in the actor's SQLite: one per holder.
 
 use super::slots::{Row, Shelf, Slots};
+use crate::limit::adaptive::Found;
 use crate::limit::time::Time;
 use std::cell::Cell;
 use worker::{SqlStorage, SqlStorageValue};
@@ -13,6 +14,13 @@ const LOAD: &str = "SELECT id, slots, until, number FROM holder";
 const SAVE: &str = "INSERT INTO holder (id, slots, until, number) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (id) \
     DO UPDATE SET slots = excluded.slots, until = excluded.until, number = excluded.number";
 const DELETE: &str = "DELETE FROM holder WHERE id = ?1";
+
+/// How large the cap was found to be: one row.
+const FOUND: &str = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'found'";
+const CREATE_FOUND: &str = "CREATE TABLE IF NOT EXISTS found (id INTEGER PRIMARY KEY, state TEXT NOT NULL)";
+const LOAD_FOUND: &str = "SELECT state FROM found";
+const KEEP_FOUND: &str =
+    "INSERT INTO found (id, state) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET state = excluded.state";
 
 /// The holders' rows.
 #[derive(Debug)]
@@ -32,6 +40,13 @@ impl SqlShelf {
     /// # Errors
     /// SQLite's own, or that a row cannot be read: who does not know what is lent lends nothing.
     pub fn load(&self, slots: &mut Slots) -> Result<(), String> {
+        if self.rows(FOUND, Vec::new())?.next().is_some()
+            && let Some(Ok(row)) = self.rows(LOAD_FOUND, Vec::new())?.next()
+            && let [SqlStorageValue::String(state)] = row.as_slice()
+            && let Some(found) = Found::read(state)
+        {
+            slots.resume(found);
+        }
         if self.rows(EXISTS, Vec::new())?.next().is_none() {
             return Ok(());
         }
@@ -71,6 +86,12 @@ impl Shelf for SqlShelf {
 
     fn delete(&self, holder: u64) -> Result<u32, String> {
         self.write(DELETE, vec![id(holder)])
+    }
+
+    fn keep(&self, found: &Found) -> Result<u32, String> {
+        self.rows(CREATE_FOUND, Vec::new())?;
+        let cursor = self.sql.exec(KEEP_FOUND, vec![SqlStorageValue::String(found.write())]);
+        Ok(u32::try_from(cursor.map_err(|error| error.to_string())?.rows_written()).unwrap_or(u32::MAX))
     }
 }
 

@@ -182,8 +182,11 @@ impl Book {
         let took = took.as_millis();
         *min_ms = if *ended == 0 { took } else { took.min(*min_ms) };
         *ended = ended.saturating_add(1);
-        *sum_ms = sum_ms.saturating_add(took);
-        *errors = errors.saturating_add(u64::from(fate == Fate::Failed));
+        match fate {
+            // How long it took says nothing of how crowded the origin is.
+            Fate::Failed => *errors = errors.saturating_add(1),
+            _ => *sum_ms = sum_ms.saturating_add(took),
+        }
     }
 
     /// Whether one more may wait for a slot: no more wait than work, or the last would wait in vain.

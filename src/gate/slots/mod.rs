@@ -76,7 +76,7 @@ impl Reserve {
 pub struct Sample {
     /// Requests that were answered or failed.
     pub ended: u64,
-    /// The sum of their times until the answer began, in milliseconds.
+    /// The sum of the times until the answer began, in milliseconds, of those that did not fail.
     pub sum_ms: u64,
     /// The shortest of them.
     pub min_ms: u64,

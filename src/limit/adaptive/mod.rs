@@ -84,6 +84,25 @@ pub struct Found {
     pub level: Span,
 }
 
+impl Found {
+    /// As it is kept: the cap, and the latency in nanoseconds.
+    pub fn write(&self) -> String {
+        let numbers = [self.cap, self.level.as_nanos()];
+        numbers.map(|number| number.to_string()).join(" ")
+    }
+
+    /// Reads what [`write`](Found::write) has written.
+    pub fn read(text: &str) -> Option<Found> {
+        let (cap, level) = text.split_once(' ')?;
+        Some(Found { cap: cap.parse().ok()?, level: Span::from_nanos(level.parse().ok()?) })
+    }
+
+    /// Whether it is worth a row where `saved` is written already.
+    pub fn differs(&self, saved: Option<Found>) -> bool {
+        saved.is_none_or(|saved| self.cap.abs_diff(saved.cap) > saved.cap / 4)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// Doubling.
@@ -124,6 +143,13 @@ impl Adaptive {
         adaptive.sure = HALF_SURE;
         adaptive.phase = Phase::Follow;
         adaptive
+    }
+
+    /// Takes over other bounds, if they have changed.
+    pub fn bound(&mut self, floor: u64, ceiling: u64) {
+        self.floor = floor.max(1) as f64;
+        self.ceiling = (ceiling as f64).max(self.floor);
+        self.limit = self.limit.clamp(self.floor, self.ceiling);
     }
 
     /// The cap that holds now.

@@ -22,7 +22,7 @@ pub struct Sample {
     pub failed: u64,
     /// The mean latency of those that did not fail. A failure may be quicker or slower than anything the origin does in earnest.
     pub mean: Span,
-    /// The most that were at the origin at once.
+    /// The most that were at the origin at once, as far as is known: here, or here and what others last told.
     pub highest: u64,
     /// Requests that found the cap reached.
     pub refused: u64,
@@ -52,7 +52,7 @@ pub(super) struct Seen {
     /// How many were at the origin on average: by Little's law arrivals × latency, which adds up over isolates without
     /// knowing which they are.
     pub in_flight: f64,
-    /// The most that one isolate had there at once.
+    /// The most that were there at once, as far as anybody told.
     pub highest: f64,
     pub refused: bool,
 }
