@@ -17,7 +17,6 @@ use crate::limit::table::{Bucket, BucketId, Full, Table};
 use crate::limit::time::{Span, Time};
 use crate::limit::warm::{Saved, Warm};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 
 /// How many buckets one actor keeps: about 10 MB of memory, a small part of what its isolate may use.
 pub const CAPACITY: usize = 100_000;
@@ -46,8 +45,8 @@ pub struct Counter {
     pub(super) ledger: Circuit,
     clock: Steady,
     horizon: Horizon,
-    /// The shared rates that open slowly.
-    pub(super) warm: BTreeMap<BucketId, Warm>,
+    /// The shared rates that open slowly: an actor has one, or none.
+    pub(super) warm: Vec<(BucketId, Warm)>,
 }
 
 impl Default for Counter {
@@ -135,7 +134,7 @@ impl Counter {
             ledger: Circuit::default(),
             clock: Steady::default(),
             horizon: Horizon::default(),
-            warm: BTreeMap::new(),
+            warm: Vec::new(),
         }
     }
 

@@ -18,7 +18,6 @@ use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
 use crate::policy::{Mode, Priority, Scope};
 use hashbrown::HashMap;
-use std::collections::BTreeMap;
 
 /// A rate is crowded for so long after somebody was refused.
 const CROWDED: Span = Span::from_secs(2);
@@ -51,7 +50,7 @@ pub fn weight(priority: Priority) -> u32 {
 /// The crowded rates of one isolate, by their limits' numbers.
 #[derive(Debug, Default)]
 pub struct Fair {
-    crowds: BTreeMap<u32, Crowd>,
+    crowds: Vec<(u32, Crowd)>,
 }
 
 /// Those who want something of one rate.
@@ -89,9 +88,13 @@ pub struct Caller {
 }
 
 impl Fair {
+    fn crowd(&mut self, limit: u32) -> Option<&mut Crowd> {
+        self.crowds.iter_mut().find(|(number, _)| *number == limit).map(|(_, crowd)| crowd)
+    }
+
     /// How many callers are kept in mind.
     pub fn len(&self) -> usize {
-        self.crowds.values().map(|crowd| crowd.callers.len()).sum()
+        self.crowds.iter().map(|(_, crowd)| crowd.callers.len()).sum()
     }
 
     /// Whether nothing is crowded.
@@ -102,11 +105,8 @@ impl Fair {
     /// Notes that the caller asks for `cost` tokens. How long until its share of this limit has room; `None` where it has now, or
     /// nobody has to wait.
     pub fn over(&mut self, limit: u32, caller: Caller, cost: u64, now: Time) -> Option<Span> {
-        let crowd = self.crowds.get_mut(&limit)?;
-        if crowd.until <= now {
-            self.crowds.remove(&limit);
-            return None;
-        }
+        self.crowds.retain(|(_, crowd)| now < crowd.until);
+        let crowd = self.crowd(limit)?;
         crowd.tick(now);
         // Who is alone takes nothing from anybody.
         let alone = crowd.callers.len() < 2;
@@ -128,23 +128,20 @@ impl Fair {
 
     /// Notes that `cost` tokens were given out.
     pub fn passed(&mut self, limit: u32, cost: u64) {
-        if let Some(crowd) = self.crowds.get_mut(&limit) {
+        if let Some(crowd) = self.crowd(limit) {
             crowd.passed += cost as f64;
         }
     }
 
     /// Notes that the rate had no room for the caller.
     pub fn refused(&mut self, limit: u32, gcra: &Gcra, caller: Caller, cost: u64, now: Time) {
-        let whole = 1.0 / gcra.interval().as_nanos().max(1) as f64;
-        let crowd = self.crowds.entry(limit).or_insert_with(|| Crowd {
-            until: now,
-            level: whole,
-            whole,
-            ticked: now,
-            passed: 0.0,
-            refused: 0.0,
-            callers: HashMap::new(),
-        });
+        if self.crowd(limit).is_none() {
+            let whole = 1.0 / gcra.interval().as_nanos().max(1) as f64;
+            let callers = HashMap::new();
+            let crowd = Crowd { until: now, level: whole, whole, ticked: now, passed: 0.0, refused: 0.0, callers };
+            self.crowds.push((limit, crowd));
+        }
+        let Some(crowd) = self.crowd(limit) else { return };
         crowd.until = now.plus(CROWDED);
         crowd.refused += cost as f64;
         crowd.enter(caller, now);
@@ -179,20 +176,16 @@ impl Crowd {
     }
 
     /// The level at which the callers of this tick would have been given `tokens` together: nobody more than it asked for, and by
-    /// weight what those who ask for less have left.
-    fn level_for(&self, mut tokens: f64) -> f64 {
-        let mut all: Vec<(f64, f64)> = self.callers.values().map(|share| (share.asked, share.weight)).collect();
-        all.sort_unstable_by(|one, other| (one.0 * other.1).total_cmp(&(other.0 * one.1)));
-        let mut weights: f64 = all.iter().map(|(_, weight)| weight).sum();
-        for (asked, weight) in all {
-            let level = tokens / weights;
-            if asked > level * weight {
-                return level;
-            }
-            tokens -= asked;
-            weights -= weight;
+    /// weight what those who ask for less have left. Found by halving, as far as matters.
+    fn level_for(&self, tokens: f64) -> f64 {
+        let given =
+            |level: f64| -> f64 { self.callers.values().map(|share| share.asked.min(level * share.weight)).sum() };
+        let (mut low, mut high) = (0.0, tokens);
+        for _ in 0..20 {
+            let middle = f64::midpoint(low, high);
+            if given(middle) > tokens { high = middle } else { low = middle }
         }
-        f64::INFINITY
+        high
     }
 }
 

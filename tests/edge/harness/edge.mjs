@@ -119,6 +119,12 @@ class Edge {
     await this.launch();
   }
 
+  /** The same with some other vars. */
+  redeploy(vars) {
+    this.#options.vars = { ...this.#options.vars, ...vars };
+    return this.restart();
+  }
+
   /** One request to the Worker; `isolate` says which one. */
   send(options = {}) {
     return send(this.url(options.isolate), options);

@@ -1,0 +1,35 @@
+// One caller's share of a crowded shared rate.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { inTurn, refusal, start } from "./harness/index.mjs";
+
+/** Lets twenty callers ask once in 100 ms each, and one 60 times, for so many seconds. */
+async function crowd(edge, seconds, greedy = "198.51.100.1") {
+  const modest = { asked: 0, passed: 0 };
+  const much = { asked: 0, passed: 0 };
+  let last;
+  for (let tenth = 0; tenth < seconds * 10; tenth++) {
+    await edge.advance(100);
+    for (let caller = 0; caller < 20; caller++) {
+      for (const answer of await inTurn(3, () => edge.get("/", { ip: greedy }))) {
+        much.asked++;
+        if (answer.status === 200) much.passed++;
+        else last = answer;
+      }
+      if ((tenth + caller) % 2) continue;
+      modest.asked++;
+      modest.passed += Number((await edge.get("/", { ip: `203.0.113.${caller}` })).status === 200);
+    }
+  }
+  return { modest, much, last };
+}
+
+test("whoever asks for little gets it, and one who asks for fifty times as much gets the rest", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_BASE: { global: "200/s burst 40" } } });
+  await crowd(edge, 4);
+  const { modest, much, last } = await crowd(edge, 5);
+  t.diagnostic(`${modest.passed} of ${modest.asked} for twenty callers, ${much.passed} of ${much.asked} for one`);
+  assert.ok(modest.passed >= 0.95 * modest.asked, `${modest.passed} of ${modest.asked}`);
+  assert.ok(modest.passed + much.passed >= 0.95 * 1_000, `${modest.passed + much.passed} of 1000`);
+  refusal(last, { reason: "over_capacity", limit: "base/global", scope: "global" }, edge.at);
+});
