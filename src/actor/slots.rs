@@ -54,11 +54,13 @@ pub trait Shelf {
     /// A sentence, where the storage refuses.
     fn delete(&self, holder: u64) -> Result<u32, String>;
 
-    /// Saves how large a cap was found to be; returns the rows written.
+    /// Saves how large a cap was found to be; returns the rows written. Where that is not kept, the next life begins at the floor.
     ///
     /// # Errors
     /// A sentence, where the storage refuses.
-    fn keep(&self, found: &Found) -> Result<u32, String>;
+    fn keep(&self, _found: &Found) -> Result<u32, String> {
+        Ok(0)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,108 @@
+//! A cap that finds itself, at the actor that lends its slots.
+
+use crate::support::EVENING;
+use penstock::actor::slots::{Row, Shelf, Slots};
+use penstock::gate::slots::{Question, Reserve, Sample};
+use penstock::limit::adaptive::Found;
+use penstock::limit::time::{Span, Time};
+use penstock::policy::Size;
+use std::cell::RefCell;
+
+#[derive(Default)]
+struct Kept(RefCell<Vec<Found>>);
+
+impl Shelf for Kept {
+    fn save(&self, _: Row) -> Result<u32, String> {
+        Ok(1)
+    }
+
+    fn delete(&self, _: u64) -> Result<u32, String> {
+        Ok(1)
+    }
+
+    fn keep(&self, found: &Found) -> Result<u32, String> {
+        self.0.borrow_mut().push(*found);
+        Ok(1)
+    }
+}
+
+/// Two isolates that use all that they are lent, of an origin that serves so many at once in 100 ms.
+struct Fleet {
+    slots: Slots,
+    shelf: Kept,
+    now: Time,
+    number: u64,
+    held: [u64; 2],
+    size: Size,
+}
+
+impl Fleet {
+    fn new(size: Size) -> Fleet {
+        Fleet { slots: Slots::default(), shelf: Kept::default(), now: EVENING, number: 0, held: [0; 2], size }
+    }
+
+    /// Lets them use and renew their slots for so many seconds; the cap then.
+    fn run(&mut self, seconds: u64, servers: u64) -> u64 {
+        let mut cap = 0;
+        for _ in 0..seconds * 4 / 5 {
+            for holder in [0, 1] {
+                self.now = self.now.plus(Span::from_millis(625));
+                let all: u64 = self.held.iter().sum();
+                let keeps = self.held[holder];
+                let latency = 100 * all.max(servers) / servers;
+                // In 1.25 s.
+                let ended = keeps * 1_250 / latency;
+                let sample = Sample { ended, sum_ms: ended * latency, min_ms: latency, errors: 0, peak: keeps };
+                self.number += 1;
+                let question = Question {
+                    holder: holder as u64,
+                    number: self.number,
+                    size: self.size,
+                    keeps,
+                    wants: 1_000,
+                    leaves: Reserve::Nothing,
+                    sample: Some(sample).filter(|sample| sample.ended > 0),
+                };
+                let answer = self.slots.answer(&question, &self.shelf, self.now).unwrap();
+                self.held[holder] = answer.slots.min(answer.share);
+                cap = answer.cap;
+            }
+        }
+        cap
+    }
+}
+
+#[test]
+fn slots_are_lent_up_to_what_the_origin_can_take() {
+    let mut fleet = Fleet::new(Size::Auto { least: 10, most: 1_000 });
+    let found = [fleet.run(60, 80), fleet.run(60, 40), fleet.run(120, 80)];
+    println!("caps for 80, 40 and 80 servers: {found:?}");
+    for (cap, servers) in found.iter().zip([80.0, 40.0, 80.0]) {
+        assert!((*cap as f64 / servers - 1.0).abs() <= 0.2, "{cap} for {servers}");
+    }
+    let rows = fleet.shelf.0.borrow().len();
+    assert!(rows < 20, "{rows} rows");
+}
+
+#[test]
+fn a_cap_goes_on_from_what_was_found_before_a_deploy() {
+    let size = Size::Auto { least: 10, most: 1_000 };
+    let mut fleet = Fleet::new(size);
+    let before = fleet.run(60, 80);
+    let kept = *fleet.shelf.0.borrow().last().unwrap();
+    assert_eq!(Found::read(&kept.write()), Some(kept));
+    assert!(before.abs_diff(kept.cap) <= kept.cap / 4, "{before} found, {} kept", kept.cap);
+    let mut after = Fleet::new(size);
+    after.slots.resume(kept);
+    assert!(after.run(2, 80) >= kept.cap / 2);
+    let mut smaller = Fleet::new(Size::Auto { least: 10, most: 30 });
+    smaller.slots.resume(kept);
+    assert_eq!(smaller.run(2, 80), 30, "under a lower ceiling");
+}
+
+#[test]
+fn a_row_that_cannot_be_read_says_nothing() {
+    for bad in ["", "12", "x 5", "12 -5", "1 2 3"] {
+        assert_eq!(Found::read(bad), None, "{bad:?}");
+    }
+}
