@@ -31,12 +31,16 @@ const AT_ONCE: Span = Span::from_millis(500);
 /// Callers kept in mind each for itself, per rate. Those beyond them share 256 shares, by a byte of their digests.
 const CAPACITY: usize = 744;
 
-/// How much more than what was given out is let through: enough to find out whether there is more, and so little that the loss that
-/// everyone has of it is small.
+/// How much more than what was given out is let through, to find out whether there is more: this where those who want less than their
+/// share were refused a part of it, ...
 const MORE: f64 = 0.005;
 
-/// How much more where less than [`MORE`] of what was let through was refused.
+/// ... this where they were not (up to a [`LOSS`]), ...
 const MUCH_MORE: f64 = 0.03;
+const LOSS: f64 = 0.005;
+
+/// ... and this where everyone wants more than its share, so that all lose alike.
+const ALL: f64 = 0.25;
 
 /// How much a request's caller counts for.
 pub fn weight(priority: Priority) -> u32 {
@@ -62,9 +66,8 @@ struct Crowd {
     /// The rate's own, beyond which a level says nothing.
     whole: f64,
     ticked: Time,
-    /// Tokens that were given out in this tick, and refused.
+    /// Tokens that were given out in this tick.
     passed: f64,
-    refused: f64,
     callers: HashMap<Subject, Share>,
 }
 
@@ -75,6 +78,8 @@ struct Share {
     until: Time,
     /// Tokens that it has asked for in this tick, each time that it did.
     asked: f64,
+    /// Those of them that the rate had no room for.
+    refused: f64,
     weight: f64,
 }
 
@@ -138,13 +143,12 @@ impl Fair {
         if self.crowd(limit).is_none() {
             let whole = 1.0 / gcra.interval().as_nanos().max(1) as f64;
             let callers = HashMap::new();
-            let crowd = Crowd { until: now, level: whole, whole, ticked: now, passed: 0.0, refused: 0.0, callers };
+            let crowd = Crowd { until: now, level: whole, whole, ticked: now, passed: 0.0, callers };
             self.crowds.push((limit, crowd));
         }
         let Some(crowd) = self.crowd(limit) else { return };
         crowd.until = now.plus(CROWDED);
-        crowd.refused += cost as f64;
-        crowd.enter(caller, now);
+        crowd.enter(caller, now).refused += cost as f64;
     }
 }
 
@@ -157,7 +161,7 @@ impl Crowd {
             subject = Subject::from_bytes([byte; 16]);
         }
         let weight = f64::from(caller.weight);
-        self.callers.entry(subject).or_insert(Share { until: now, asked: 0.0, weight })
+        self.callers.entry(subject).or_insert(Share { until: now, asked: 0.0, refused: 0.0, weight })
     }
 
     /// Sets the level by what was asked for and given out.
@@ -166,13 +170,22 @@ impl Crowd {
         if elapsed < TICK {
             return;
         }
-        let loss = self.refused / (self.passed + self.refused).max(1.0);
-        let more = if loss < MORE { MUCH_MORE } else { MORE };
+        let level = self.level_for(self.passed);
+        let modest = self.callers.values().filter(|share| share.asked <= level * share.weight);
+        let (asked, refused) =
+            modest.fold((0.0, 0.0), |(asked, refused), share| (asked + share.asked, refused + share.refused));
+        let more = if asked == 0.0 {
+            ALL
+        } else if refused > asked * LOSS {
+            MORE
+        } else {
+            MUCH_MORE
+        };
         self.level = self.level_for(self.passed * (1.0 + more)) / elapsed.as_nanos() as f64;
         self.level = self.level.clamp(self.whole / 1e6, self.whole);
         self.callers.retain(|_, share| share.asked > 0.0 || share.until > now);
-        self.callers.values_mut().for_each(|share| share.asked = 0.0);
-        (self.ticked, self.passed, self.refused) = (now, 0.0, 0.0);
+        self.callers.values_mut().for_each(|share| (share.asked, share.refused) = (0.0, 0.0));
+        (self.ticked, self.passed) = (now, 0.0);
     }
 
     /// The level at which the callers of this tick would have been given `tokens` together: nobody more than it asked for, and by
