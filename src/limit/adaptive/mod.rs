@@ -17,8 +17,10 @@
 //! - *It oscillates*: a change shows after two windows, since isolates report every few seconds. Latency is held against the cap
 //!   that was in force when it was measured, and small differences are followed by half.
 
+mod found;
 mod window;
 
+pub use found::Found;
 pub use window::Sample;
 
 use super::time::{Span, Time};
@@ -73,34 +75,6 @@ pub struct Adaptive {
     unsure: u32,
     /// The slowest window since the cap began to be lowered: its mean latency, and the cap in force.
     descent: Option<(f64, f64)>,
-}
-
-/// What survives an eviction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
-    /// The cap.
-    pub cap: u64,
-    /// The mean latency without a queue.
-    pub level: Span,
-}
-
-impl Found {
-    /// As it is kept: the cap, and the latency in nanoseconds.
-    pub fn write(&self) -> String {
-        let numbers = [self.cap, self.level.as_nanos()];
-        numbers.map(|number| number.to_string()).join(" ")
-    }
-
-    /// Reads what [`write`](Found::write) has written.
-    pub fn read(text: &str) -> Option<Found> {
-        let (cap, level) = text.split_once(' ')?;
-        Some(Found { cap: cap.parse().ok()?, level: Span::from_nanos(level.parse().ok()?) })
-    }
-
-    /// Whether it is worth a row where `saved` is written already.
-    pub fn differs(&self, saved: Option<Found>) -> bool {
-        saved.is_none_or(|saved| self.cap.abs_diff(saved.cap) > saved.cap / 4)
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
