@@ -173,3 +173,31 @@ fn a_crowd_of_any_size_costs_a_bounded_memory_and_does_not_hide_the_greedy() {
     assert_eq!(fair.over(0, caller(1), 1, Time::MAX), None, "forgotten when it is calm");
     assert_eq!(fair.len(), 0);
 }
+
+#[test]
+fn a_small_limit_that_is_asked_by_fits_and_starts_stays_in_use() {
+    for (limit, modest, per_tick) in [(20, 5, 2), (50, 10, 3), (200, 40, 5)] {
+        let deployment = Deployment::new(&format!(r#"{{"LIMIT_BASE": {{"global": "{limit}/s"}}}}"#));
+        let mut sums = [(0_u32, 0_u32); 2];
+        for tick in 0..600_u32 {
+            for turn in 0..per_tick * 8 {
+                // Three that want much, and some that ask once a second.
+                let passed = deployment.passes("/", 200 + turn % 3, None);
+                if tick > 100 {
+                    sums[0] = (sums[0].0 + 1, sums[0].1 + u32::from(passed));
+                }
+            }
+            for ip in (0..modest).filter(|ip| tick % 10 == u32::from(*ip) % 10) {
+                let passed = deployment.passes("/", ip, None);
+                if tick > 100 {
+                    sums[1] = (sums[1].0 + 1, sums[1].1 + u32::from(passed));
+                }
+            }
+            deployment.forward(Span::from_millis(100));
+        }
+        let used = f64::from(sums[0].1 + sums[1].1) / 49.9 / f64::from(limit);
+        let part = f64::from(sums[1].1) / f64::from(sums[1].0);
+        println!("{limit}/s: {:.1} % used, {:.1} % of what the modest want", 100.0 * used, 100.0 * part);
+        assert!(used > 0.9 && part > 0.85, "{used} {part}");
+    }
+}
