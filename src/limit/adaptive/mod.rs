@@ -13,7 +13,7 @@
 //!   is no queue's.
 //! - *An idle system drifts up*: the cap grows only where at least half of it is in use, or somebody was refused. Nor does latency lower a
 //!   cap that is not in use.
-//! - *It starts too slowly*: it doubles with each window until the first sign of a queue, and grows faster the longer there is none.
+//! - *It starts too slowly*: it doubles with each window, as far as that is used, until the first signs of a queue, and grows faster the longer there is none.
 //! - *It oscillates*: a change shows after two windows, since isolates report every few seconds. Latency is held against the cap
 //!   that was in force when it was measured, and small differences are followed by half.
 
@@ -31,6 +31,9 @@ const ROOM: f64 = 0.1;
 
 /// Latency above the unqueued one by this factor ends the start.
 const QUEUEING: f64 = 1.2;
+
+/// How far beyond what was seen in use the start may go: what was seen is of a window and a half ago.
+const FURTHEST: f64 = 3.0;
 
 /// More failures than this part lower the cap. Some origins always have a few.
 const FAILING: f64 = 0.1;
@@ -77,7 +80,7 @@ pub struct Adaptive {
     descent: Option<(f64, f64)>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
     /// Doubling.
     Start,
@@ -85,6 +88,8 @@ enum Phase {
     Sign,
     /// Following.
     Follow,
+    /// Failures have lowered it: quickly back to so much, half of what it was.
+    Back(f64),
     /// The cap is lowered; so many windows ago.
     Probe(u32),
 }
@@ -153,14 +158,17 @@ impl Adaptive {
     fn step(&mut self, seen: &Seen, base: f64) {
         if seen.failed > FAILING {
             // How long the others took says little then, and nothing of a queue.
+            if !matches!(self.phase, Phase::Back(_)) {
+                self.phase = Phase::Back(self.limit / 2.0);
+            }
             self.limit = self.limit.min(base * (1.0 - seen.failed / 2.0));
-            self.phase = Phase::Follow;
             self.boost = 1.0;
             return;
         }
         // A refusal alone may be of a cap that has long been raised.
         let parts = if seen.refused { 4.0 } else { 2.0 };
-        let used = seen.in_flight.max(seen.highest) * parts >= base;
+        let most = seen.in_flight.max(seen.highest);
+        let used = most * parts >= base;
         self.measure(seen, used, base);
         if let Phase::Probe(windows) = self.phase {
             // The first window is still about the time before. The second one counts.
@@ -174,7 +182,8 @@ impl Adaptive {
         let trust = seen.good / (seen.good + NOISY);
         match self.phase {
             Phase::Start | Phase::Sign if seen.mean < self.level * QUEUEING => {
-                self.limit *= 2.0;
+                // Not far beyond what was there at once, or it would be no cap when a load comes.
+                self.limit = (self.limit * 2.0).min(self.limit.max(most * FURTHEST));
                 self.phase = Phase::Start;
             }
             Phase::Start => self.phase = Phase::Sign,
@@ -183,12 +192,17 @@ impl Adaptive {
                 self.phase = Phase::Follow;
                 self.unsure = SOON;
             }
+            Phase::Back(to) if self.limit < to && seen.mean < self.level * QUEUEING => {
+                self.limit = (self.limit * 1.5).min(to);
+            }
             // Far too high: at once to where the measurement says. Nearer, measurements differ by as much.
             _ if fit < 1.0 - 2.0 * ROOM / trust => {
+                self.phase = Phase::Follow;
                 self.limit = self.limit.min(base * fit);
                 self.boost = 1.0;
             }
             _ => {
+                self.phase = Phase::Follow;
                 self.boost = if fit > 1.0 + ROOM / 2.0 / trust { (self.boost + 1.0).min(BOOST) } else { 1.0 };
                 self.limit *= 1.0 + GAIN * trust * (fit - 1.0) * (self.boost - 1.0).max(1.0);
             }
@@ -206,7 +220,7 @@ impl Adaptive {
         let free = match self.phase {
             Phase::Start | Phase::Sign => self.sure < HALF_SURE || seen.mean < self.level * QUEUEING,
             Phase::Probe(windows) => windows > 0,
-            Phase::Follow => !used || base <= self.floor,
+            Phase::Follow | Phase::Back(_) => !used || base <= self.floor,
         };
         // A small dip while the cap is in use is chance, and to follow each would lower the level for ever.
         let dip = seen.mean < self.level * (1.0 - 2.0 * ROOM) && seen.good >= NOISY;
@@ -226,6 +240,13 @@ impl Adaptive {
         }
     }
 
+    /// What was thought to be a queue was none: from here on it is a start like the first.
+    fn begin_again(&mut self, seen: &Seen) {
+        (self.level, self.sure) = (seen.mean, seen.good.min(HALF_SURE));
+        self.descent = None;
+        self.phase = Phase::Start;
+    }
+
     /// Looks whether the cap is being lowered for nothing: a queue's latency falls with what is in flight.
     fn doubt(&mut self, seen: &Seen, fit: f64, base: f64) {
         let Some((slowest, then)) = self.descent else {
@@ -236,9 +257,8 @@ impl Adaptive {
             self.descent = None;
         } else if seen.mean >= slowest {
             self.descent = Some((seen.mean, base));
-        } else if base < then * 0.65 && seen.mean > slowest * 0.8 {
-            (self.level, self.sure) = (seen.mean, seen.good.min(HALF_SURE));
-            self.descent = None;
+        } else if (base < then * 0.55 || base <= self.floor) && seen.mean > slowest * 0.8 {
+            self.begin_again(seen);
         }
     }
 }

@@ -8,9 +8,9 @@ const SHORTEST: Span = Span::from_millis(2_500);
 /// A window that still has too few requests is closed after this time.
 const LONGEST: Span = Span::from_secs(10);
 
-/// With as many requests a window need not wait for more: a mean of as many is off by a tenth where latency is as variable as
+/// With as many requests a window need not wait for more: a mean of as many is off by a fourteenth where latency is as variable as
 /// it is long.
-const ENOUGH: f64 = 100.0;
+const ENOUGH: f64 = 200.0;
 
 /// What one isolate has seen since it last reported. The smallest latency is not in it: that is luck, the same when the origin is idle
 /// and when it is crowded, and whoever measures against it takes every ordinary request for a slow one.

@@ -2,7 +2,7 @@ use super::origin::{Era, History, Row, Simulation, Spread};
 use penstock::limit::adaptive::{Adaptive, Found, Sample};
 use penstock::limit::time::Span;
 
-const SEEDS: [u64; 3] = [1, 2, 3];
+const SEEDS: [u64; 4] = [1, 2, 3, 4];
 
 fn era(servers: usize, service: f64, load: f64) -> Era {
     Era { from: 0.0, servers, service, arrivals: load * servers as f64 / service, failing: 0.0 }
