@@ -37,15 +37,16 @@ pub struct Begin {
 }
 
 impl Known {
-    /// Takes in what the actor said of a question about `cost` tokens.
+    /// Takes in what the actor said of a question about `cost` tokens. It cannot have known of what is owed since that was asked.
     pub fn hear(&mut self, terms: &Terms, cost: u64, outcome: &Outcome, now: Time) {
         match (terms, *outcome) {
             (Terms::Rate(gcra), Outcome::Met { left, .. }) => {
-                let debt = gcra.interval().times(gcra.burst().saturating_sub(left));
+                let debt = gcra.interval().times(gcra.burst().saturating_sub(left).saturating_add(self.owed));
                 self.tat = self.tat.max(now.plus(debt));
             }
             (Terms::Rate(gcra), Outcome::Refused { wait, .. }) => {
                 let debt = gcra.capacity().over(gcra.interval().times(cost)).plus(wait);
+                let debt = debt.plus(gcra.interval().times(self.owed));
                 self.tat = self.tat.max(now.plus(debt));
             }
             (

@@ -96,10 +96,6 @@ function judge({ answers, restored }, mode) {
     }
     assert.ok(trace, "every answer says what its decision cost");
   }
-  for (const { trace, status } of restored) {
-    assert.doesNotMatch(trace, /unchecked/, "it steps up again by itself");
-    assert.notEqual(status, 503);
-  }
   const admitted = Array.from({ length: CALLERS }, (_, caller) => answers.filter((a) => a.caller === caller && a.status === 200).length);
   const most = Math.max(...admitted);
   if (mode === "closed") assert.ok(most <= BY_KEY, `${most} admitted of ${BY_KEY}`);
@@ -107,7 +103,9 @@ function judge({ answers, restored }, mode) {
   const count = (status) => answers.filter((answer) => answer.status === status).length;
   if (mode === "open") assert.equal(count(503), 0, "the limiter never costs availability");
   const times = answers.map(({ trace }) => Number(/us=(\d+)/.exec(trace)[1]) / 1_000).sort((a, b) => a - b);
-  return { most, passed: count(200), refused: count(429), unavailable: count(503), times };
+  const isRestored = restored.every(({ trace, status }) => !/unchecked/.test(trace) && status !== 503);
+  const isGood = isRestored && p99(times) <= DEADLINE + SLACK;
+  return { most, passed: count(200), refused: count(429), unavailable: count(503), times, isRestored, isGood };
 }
 
 const p99 = (times) => times[Math.ceil(times.length * 0.99) - 1];
@@ -121,7 +119,7 @@ test("sto_01_whatever_fails_every_decision_is_ours_in_time_and_within_its_guaran
       const row = { actor, d1, times: [] };
       for (const mode of MODES) {
         const what = `actor ${actor}, D1 ${d1}, on_error ${mode}`;
-        // On a busy machine a decision waits for the processor; that it does so each time would be another matter.
+        // On a busy machine decisions and actors wait for the processor; that they do so each time would be another matter.
         const tries = [];
         do {
           try {
@@ -129,11 +127,11 @@ test("sto_01_whatever_fails_every_decision_is_ours_in_time_and_within_its_guaran
           } catch (error) {
             throw new Error(`${what}: ${error.message}`, { cause: error });
           }
-          tries.sort((a, b) => p99(a.times) - p99(b.times));
-        } while (p99(tries[0].times) > DEADLINE + SLACK && tries.length < TRIES);
-        row[mode] = tries[0];
-        const { times } = row[mode];
+        } while (!tries.at(-1).isGood && tries.length < TRIES);
+        row[mode] = tries.at(-1);
+        const { times, isRestored } = row[mode];
         assert.ok(p99(times) <= DEADLINE + SLACK, `${what}: ${p99(times)} ms at p99`);
+        assert.ok(isRestored, `${what}: it steps up again by itself`);
         row.times.push(...times);
       }
       row.times.sort((a, b) => a - b);

@@ -1,8 +1,11 @@
 //! What an isolate knows without asking: what a refused request owes, and where it begins when it is on its own.
 
 use super::support::Deployment;
-use penstock::gate::ports::Trouble;
+use crate::support::EVENING;
+use penstock::gate::known::Known;
+use penstock::gate::ports::{Outcome, Terms, Trouble};
 use penstock::gate::verdict::Reason;
+use penstock::limit::gcra::Gcra;
 use penstock::limit::time::Span;
 
 const KEY_BEFORE_IP: &str = r#"{"KEY": "bearer", "LIMIT_BASE": {"per_ip": "20/min", "per_key": "5/min"}}"#;
@@ -74,4 +77,25 @@ fn a_day_that_is_known_to_be_used_up_stays_so_when_d1_is_away() {
     assert_eq!(refusal.reason, Reason::QuotaExhausted);
     deployment.forward(Span::from_secs(6 * 3_600));
     assert_eq!(deployment.passing(20, "/", 1, None), 5, "the next day");
+}
+
+#[test]
+fn what_passed_while_the_question_was_under_way_is_owed_on_top_of_the_answer() {
+    let gcra = Gcra::new(Span::from_secs(3), 20).unwrap();
+    let terms = Terms::Rate(gcra);
+    let met = Outcome::Met { left: 13, more: Span::from_secs(3), slot: Span::ZERO, until: None };
+    let mut known = Known::default();
+    assert_eq!(known.tell(&terms, EVENING), 0, "a question is asked");
+    for _ in 0..3 {
+        known.owe(&terms, 1, EVENING);
+    }
+    known.hear(&terms, 1, &met, EVENING);
+    assert_eq!(
+        known.begin(EVENING).debt,
+        Span::from_secs(3 * 10),
+        "seven that the actor knows of, and three that it does not"
+    );
+    assert_eq!(known.tell(&terms, EVENING), 3);
+    known.hear(&terms, 1, &met, EVENING);
+    assert_eq!(known.begin(EVENING).debt, Span::from_secs(3 * 10), "told once, counted once");
 }
