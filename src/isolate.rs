@@ -40,7 +40,7 @@ pub struct Isolate {
     /// The refusals of the last second.
     pub flood: RefCell<Flood>,
     /// The slots that it holds.
-    pub books: Rc<RefCell<Books>>,
+    pub books: RefCell<Books>,
     /// Which warnings were given lately.
     pub warned: RefCell<Warned>,
 }
@@ -105,7 +105,7 @@ impl Isolate {
             circuits: RefCell::new(Circuits::new(Math::random().to_bits(), budget)),
             returns: RefCell::default(),
             flood: RefCell::default(),
-            books: Rc::default(),
+            books: RefCell::default(),
             warned: RefCell::default(),
         }
     }

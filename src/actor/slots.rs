@@ -5,7 +5,6 @@ use crate::limit::adaptive::{Adaptive, Found, Sample};
 use crate::limit::steady::Steady;
 use crate::limit::time::{Span, Time};
 use crate::policy::Size;
-use std::collections::BTreeMap;
 
 /// How long a row on the disk is good for. A holding that goes on needs a row only every now and then; a row that outlives its
 /// holding costs slots only where actor and holder are both gone.
@@ -79,7 +78,8 @@ struct Holding {
 /// Everything that a cap's actor keeps in memory.
 #[derive(Debug, Default)]
 pub struct Slots {
-    holders: BTreeMap<u64, Holding>,
+    /// A list: whatever is asked, all of them have to be looked at.
+    holders: Vec<(u64, Holding)>,
     clock: Steady,
     /// How large the cap was found to be, where it is to be found, and what of that is on disk.
     adaptive: Option<Adaptive>,
@@ -91,7 +91,7 @@ impl Slots {
     pub fn restore(&mut self, row: Row) {
         let Row { holder, slots, until, number } = row;
         let heard = Time::default();
-        self.holders.insert(holder, Holding { slots, until, wants: slots, heard, number, row: Some(until), peak: 0 });
+        self.put(holder, Holding { slots, until, wants: slots, heard, number, row: Some(until), peak: 0 });
     }
 
     /// Takes over how large an earlier life of the actor has found the cap to be.
@@ -107,7 +107,7 @@ impl Slots {
     pub fn answer(&mut self, question: &Question, shelf: &impl Shelf, wall: Time) -> Result<Answer, String> {
         let now = self.clock.read(wall);
         let mut rows = self.expire(now, shelf)?;
-        let known = self.holders.get(&question.holder).copied();
+        let known = self.holders.iter().find(|(id, _)| *id == question.holder).map(|(_, known)| *known);
         if known.is_some_and(|known| known.number >= question.number) {
             return Err("a later question was answered already".to_owned());
         }
@@ -125,7 +125,7 @@ impl Slots {
         // here: then it gets back what is free.
         let own = known.map_or(0, |known| known.slots).min(question.keeps);
         let others: u64 =
-            self.holders.iter().filter(|(id, _)| **id != question.holder).map(|(_, other)| other.slots).sum();
+            self.holders.iter().filter(|(id, _)| *id != question.holder).map(|(_, other)| other.slots).sum();
         let free = cap.saturating_sub(others.saturating_add(own));
         let wants = question.wants.max(question.keeps).min(cap);
         let share = self.share(question.holder, wants, cap, now);
@@ -155,9 +155,9 @@ impl Slots {
             })?);
             holding.row = Some(until);
         }
-        self.holders.insert(question.holder, holding);
+        self.put(question.holder, holding);
 
-        let wanting = self.holders.values().filter(|holding| holding.wants > holding.slots).count() as u64;
+        let wanting = self.holdings().filter(|holding| holding.wants > holding.slots).count() as u64;
         Ok(Answer {
             slots,
             share: share.max(1),
@@ -169,9 +169,20 @@ impl Slots {
         })
     }
 
+    fn put(&mut self, holder: u64, holding: Holding) {
+        match self.holders.iter_mut().find(|(id, _)| *id == holder) {
+            Some((_, known)) => *known = holding,
+            None => self.holders.push((holder, holding)),
+        }
+    }
+
+    fn holdings(&self) -> impl Iterator<Item = &Holding> {
+        self.holders.iter().map(|(_, holding)| holding)
+    }
+
     /// How many are lent.
     pub fn lent(&self) -> u64 {
-        self.holders.values().map(|holding| holding.slots).sum()
+        self.holdings().map(|holding| holding.slots).sum()
     }
 
     /// Takes back what was not asked for again in time; the earliest time at which there is more to take back, if anything is lent.
@@ -181,7 +192,7 @@ impl Slots {
     pub fn sweep(&mut self, shelf: &impl Shelf, wall: Time) -> Result<Option<Time>, String> {
         let now = self.clock.read(wall);
         self.expire(now, shelf)?;
-        Ok(self.holders.values().filter(|holding| holding.slots > 0).map(|holding| holding.until).min())
+        Ok(self.holdings().filter(|holding| holding.slots > 0).map(|holding| holding.until).min())
     }
 
     /// How large the cap is now.
@@ -190,7 +201,7 @@ impl Slots {
             Size::Fixed(most) => return most,
             Size::Auto { least, most } => (least, most),
         };
-        let others = || self.holders.iter().filter(|(id, _)| **id != question.holder).map(|(_, other)| other);
+        let others = || self.holders.iter().filter(|(id, _)| *id != question.holder).map(|(_, other)| other);
         let wanted = others().map(|other| other.wants).fold(question.wants, u64::saturating_add);
         let at_once = others().map(|other| other.peak).sum::<u64>();
         let adaptive = self.adaptive.get_or_insert_with(|| Adaptive::new(floor, ceiling));
@@ -213,7 +224,7 @@ impl Slots {
     fn expire(&mut self, now: Time, shelf: &impl Shelf) -> Result<u32, String> {
         let mut rows: u32 = 0;
         let mut problem = None;
-        self.holders.retain(|holder, holding| {
+        self.holders.retain_mut(|(holder, holding)| {
             let stays = if holding.slots > 0 { now < holding.until } else { now < holding.heard.plus(WANTED) };
             // A row from the future is a broken clock's; it counts for no longer than any other.
             holding.until = holding.until.min(now.plus(ON_DISK));
@@ -235,24 +246,26 @@ impl Slots {
     /// The max-min fair share of `holder`, which wants so many: nobody gets more than it wants, and what one does not want
     /// is shared by the others. It is the whole cap where there is enough for all.
     fn share(&self, holder: u64, wants: u64, cap: u64, now: Time) -> u64 {
-        let others = self.holders.iter().filter(|(id, _)| **id != holder).map(|(id, other)| (other.wants, *id));
-        let mut all: Vec<(u64, u64)> = others.chain([(wants, holder)]).collect();
-        if all.iter().map(|(wants, _)| *wants).sum::<u64>() <= cap {
+        let others = || self.holders.iter().filter(|(id, _)| *id != holder);
+        let at_level =
+            |level: u64| others().map(|(_, other)| other.wants.min(level)).fold(wants.min(level), u64::saturating_add);
+        if at_level(u64::MAX) <= cap {
             return cap;
         }
-        // What does not divide goes to others after a while.
-        let turn = now.as_secs() / 10;
-        all.sort_unstable_by_key(|(wants, id)| (*wants, (id ^ turn).wrapping_mul(0x9e37_79b9_7f4a_7c15)));
-        let mut left = cap;
-        let mut count = all.len() as u64;
-        for (wants, id) in all {
-            let share = wants.min(left.checked_div(count).unwrap_or(0));
-            if id == holder {
-                return share;
-            }
-            left = left.saturating_sub(share);
-            count = count.saturating_sub(1);
+        // The highest level up to which all can have what they want: below `above`, where they cannot.
+        let (mut level, mut above) = (0, cap.saturating_add(1));
+        while above.saturating_sub(level) > 1 {
+            let middle = level.midpoint(above);
+            if at_level(middle) <= cap { level = middle } else { above = middle }
         }
-        0
+        if wants <= level {
+            return wants;
+        }
+        // What does not divide goes to some of those who want more, and to others after a while.
+        let turn = now.as_secs() / 10;
+        let place = |id: u64| (id ^ turn).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let before = others().filter(|(id, other)| other.wants > level && place(*id) < place(holder)).count() as u64;
+        let over = cap.saturating_sub(at_level(level));
+        level.saturating_add(u64::from(before < over))
     }
 }

@@ -25,6 +25,7 @@ mod lookup;
 mod name;
 mod origin;
 pub mod path;
+mod priority;
 pub mod route;
 mod said;
 mod settings;
@@ -33,9 +34,10 @@ mod value;
 mod words;
 
 pub use access::{Access, Block, Reception};
-pub use capacity::{Cap, Capacity, Priority, Size};
+pub use capacity::{Cap, Capacity, Size};
 pub use cors::{Cors, Readable};
 pub use fault::Fault;
+pub use priority::Priority;
 pub use said::Words;
 pub use settings::{HeaderStyle, Settings};
 
@@ -168,7 +170,7 @@ impl Policy {
             }
         }
         lookup::find_duplicates(&routes, &mut faults);
-        capacity::rank(&mut base, &mut bindings, &priorities, &mut faults);
+        priority::rank(&mut base, &mut bindings, &priorities, &mut faults);
         let faults = faults.into_vec();
         if !faults.is_empty() {
             return Err(faults);

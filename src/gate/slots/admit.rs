@@ -8,7 +8,6 @@ use crate::gate::ports::Trouble;
 use crate::gate::verdict::Spent;
 use crate::limit::time::{Span, Time};
 use crate::policy::Cap;
-use hashbrown::HashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -26,7 +25,8 @@ const ASKS: u32 = 4;
 #[derive(Debug, Default)]
 pub struct Books {
     holder: u64,
-    books: HashMap<String, Book>,
+    /// There are few caps.
+    books: Vec<(String, Rc<RefCell<Book>>)>,
 }
 
 impl Books {
@@ -38,16 +38,20 @@ impl Books {
     }
 
     /// The book of `cap`.
-    pub fn of(&mut self, cap: &Cap) -> &mut Book {
-        let holder = self.holder;
-        self.books.entry_ref(cap.name.as_str()).or_insert_with(|| Book::new(holder, cap.size))
+    pub fn of(&mut self, cap: &Cap) -> Rc<RefCell<Book>> {
+        if let Some((_, book)) = self.books.iter().find(|(name, _)| *name == cap.name) {
+            return Rc::clone(book);
+        }
+        let book = Rc::new(RefCell::new(Book::new(self.holder, cap.size)));
+        self.books.push((cap.name.clone(), Rc::clone(&book)));
+        book
     }
 }
 
 /// A request's place under one cap; gives it back when dropped.
 #[derive(Debug)]
 pub struct Ticket {
-    books: Rc<RefCell<Books>>,
+    book: Rc<RefCell<Book>>,
     cap: Rc<Cap>,
     id: Id,
 }
@@ -76,7 +80,7 @@ pub struct Admit<'a, K> {
     /// Those who keep count.
     pub keepers: &'a K,
     /// What the isolate knows.
-    pub books: &'a Rc<RefCell<Books>>,
+    pub books: &'a RefCell<Books>,
     /// How long an actor may take.
     pub patience: Span,
     /// Reads the wall clock.
@@ -179,14 +183,14 @@ impl<K: Keepers> Admit<'_, K> {
     }
 
     fn ticket(&self, cap: &Rc<Cap>, id: Id) -> Ticket {
-        Ticket { books: Rc::clone(self.books), cap: Rc::clone(cap), id }
+        Ticket { book: self.books.borrow_mut().of(cap), cap: Rc::clone(cap), id }
     }
 
     fn book<T>(&self, cap: &Cap, work: impl FnOnce(&mut Book, Time) -> T) -> T {
-        let mut books = self.books.borrow_mut();
-        let book = books.of(cap);
+        let book = self.books.borrow_mut().of(cap);
+        let mut book = book.borrow_mut();
         let now = book.now((self.wall)());
-        work(book, now)
+        work(&mut book, now)
     }
 }
 
@@ -210,8 +214,8 @@ impl Ticket {
     }
 
     fn book(&self, work: impl FnOnce(&mut Book, Id)) {
-        if let Ok(mut books) = self.books.try_borrow_mut() {
-            work(books.of(&self.cap), self.id);
+        if let Ok(mut book) = self.book.try_borrow_mut() {
+            work(&mut book, self.id);
         }
     }
 }

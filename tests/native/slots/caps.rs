@@ -11,7 +11,6 @@ use penstock::identity::Subject;
 use penstock::limit::time::Span;
 use penstock::policy::Policy;
 use serde_json::{Value, json};
-use std::rc::Rc;
 
 /// Gives what it is asked for, up to so many at each cap; `None` answers nothing.
 struct Giving(Option<u64>, Cell<u32>);
@@ -47,7 +46,7 @@ fn caps<'p>(policy: &'p Policy, path: &str, kind: Kind) -> Vec<MetCap<'p>> {
     met(policy, policy.route("GET", "h", path), kind)
 }
 
-fn let_in<'p>(keepers: &Giving, books: &Rc<RefCell<Books>>, caps: &[MetCap<'p>], caller: u8) -> Entry<'p> {
+fn let_in<'p>(keepers: &Giving, books: &RefCell<Books>, caps: &[MetCap<'p>], caller: u8) -> Entry<'p> {
     let admit = Admit { keepers, books, patience: Span::from_millis(250), wall: || EVENING };
     run(enter(&admit, caps, Subject::from_bytes([caller; 16])))
 }
@@ -75,7 +74,7 @@ fn what_a_request_leaves_depends_on_who_else_meets_the_cap() {
 #[test]
 fn whom_one_cap_refuses_has_a_place_under_none() {
     let policy = three();
-    let (keepers, books) = (Giving(Some(2), Cell::new(0)), Rc::default());
+    let (keepers, books) = (Giving(Some(2), Cell::new(0)), RefCell::default());
     let base = caps(&policy, "/pay", Kind::Plain);
     let x = caps(&policy, "/shadow", Kind::Plain);
     let _held: Vec<_> = (0..2).map(|_| let_in(&keepers, &books, &base, 1)).collect();
@@ -83,14 +82,14 @@ fn whom_one_cap_refuses_has_a_place_under_none() {
     assert!(entry.places.is_empty());
     assert_eq!(entry.refused.unwrap().cap.name, "base/in-flight");
     let now = EVENING;
-    assert_eq!(books.borrow_mut().of(x[0].cap).in_use(now), 0, "its place under the other is free again");
+    assert_eq!(books.borrow_mut().of(x[0].cap).borrow_mut().in_use(now), 0, "its place under the other is free again");
     assert_eq!(entry.spent.limits, 2);
 }
 
 #[test]
 fn shadow_refuses_nobody_and_tells() {
     let policy = three();
-    let (keepers, books) = (Giving(Some(0), Cell::new(0)), Rc::default());
+    let (keepers, books) = (Giving(Some(0), Cell::new(0)), RefCell::default());
     let shadow = &caps(&policy, "/shadow", Kind::Plain)[..1];
     assert_eq!(shadow[0].wait, Span::ZERO, "nor does it make anybody wait");
     let entry = let_in(&keepers, &books, shadow, 1);
@@ -101,7 +100,7 @@ fn shadow_refuses_nobody_and_tells() {
 #[test]
 fn those_who_find_it_full_come_back_after_one_to_three_seconds() {
     let policy = three();
-    let (keepers, books) = (Giving(Some(0), Cell::new(0)), Rc::default());
+    let (keepers, books) = (Giving(Some(0), Cell::new(0)), RefCell::default());
     let other = caps(&policy, "/other", Kind::Plain);
     let waits: Vec<u64> = (0..6).map(|caller| let_in(&keepers, &books, &other, caller).refused.unwrap().wait).collect();
     assert_eq!(waits, [1, 2, 3, 1, 2, 3]);
@@ -112,7 +111,7 @@ fn those_who_find_it_full_come_back_after_one_to_three_seconds() {
 fn a_cap_that_cannot_be_checked_does_what_on_error_says() {
     let of = |on_error: &str| {
         let policy = policy(json!({ "LIMIT_X": { "route": "/x", "in_flight": 5, "on_error": on_error } }));
-        let (keepers, books) = (Giving(None, Cell::new(0)), Rc::default());
+        let (keepers, books) = (Giving(None, Cell::new(0)), RefCell::default());
         let met = caps(&policy, "/x", Kind::Plain);
         let entries: Vec<_> = (0..4).map(|_| let_in(&keepers, &books, &met, 1)).collect();
         assert_eq!(keepers.1.get(), 1, "one in trouble is not asked again at once");
