@@ -59,7 +59,7 @@ test("it stops after three times, says so, and leaves a link", async () => {
   const rival = setInterval(() => edge.get("/never", { ip: "198.51.100.1" }).catch(() => {}), 100);
   const page = await refusedAt("/never");
   try {
-    await page.waitForFunction(() => document.querySelector("#when")?.textContent.endsWith("You can try again now."), null, { timeout: 60_000 });
+    await page.waitForFunction(() => document.querySelector("#when")?.textContent.endsWith("You can try again now."), null, { timeout: 120_000 });
     assert.equal(page.requested.length, 4, "once by hand and three times by itself");
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     assert.equal(page.requested.length, 4, "and not again");
@@ -123,7 +123,7 @@ test("a quota's reset is told in the visitor's own time zone, and without a scri
   const berlin = await refusedAt("/day", { timezoneId: "Europe/Berlin" });
   const noon = edge.at; // 12:00 UTC; midnight in Shanghai is at 16:00 UTC
   assert.match(await berlin.textContent("#time"), /^Wednesday, January 15 at 5:00\sPM GMT\+1$/);
-  assert.match(await berlin.textContent("#clock"), /^3:59:\d\d$/);
+  assert.match(await berlin.textContent("#clock"), /^3:5\d:\d\d$/);
   await berlin.context().close();
   const plain = await refusedAt("/day", { javaScriptEnabled: false, locale: "zh-CN" });
   assert.equal(await plain.textContent("#time"), "2031-01-16 00:00 (Asia/Shanghai)");
