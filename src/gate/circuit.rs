@@ -7,7 +7,6 @@
 use super::budget::{Budget, Stage};
 use super::ports::{Seat, Trouble};
 use crate::limit::time::{Span, Time};
-use hashbrown::{HashMap, HashSet};
 
 /// So many failures in a row open a circuit. One alone may be chance.
 const FAILURES: u8 = 2;
@@ -100,17 +99,26 @@ impl Circuit {
     }
 }
 
-/// The circuits of one isolate, by actor. There are as many actors as shards and shared limits, so they need no other bound.
+/// The circuits of one isolate, by actor. There are as many actors as shards and shared limits, so they need no other bound; and they are few
+/// enough that a list is as good as a map.
 #[derive(Debug, Default)]
 pub struct Circuits {
-    by_actor: HashMap<u64, Circuit>,
-    /// How long each actor's last answer took, and when it came.
-    trips: HashMap<u64, (Span, Time)>,
-    /// Limits that could not be checked lately, each with its actor.
-    down: HashSet<(u32, u64)>,
+    ways: Vec<Way>,
     /// What may be spent on calls.
     pub budget: Budget,
     chance: u64,
+}
+
+/// What is known of the way to one actor.
+#[derive(Debug, Default)]
+struct Way {
+    actor: u64,
+    circuit: Circuit,
+    /// How long its last answer took, and when it came.
+    trip: Span,
+    heard: Time,
+    /// Its limits that could not be checked lately, by number.
+    down: Vec<u32>,
 }
 
 impl Circuits {
@@ -119,9 +127,22 @@ impl Circuits {
         Circuits { chance: seed, budget: Budget::new(budget), ..Circuits::default() }
     }
 
+    fn way(&self, seat: &Seat<'_>) -> Option<&Way> {
+        let actor = seat.actor();
+        self.ways.iter().find(|way| way.actor == actor)
+    }
+
+    fn way_mut(&mut self, seat: &Seat<'_>) -> Option<&mut Way> {
+        let actor = seat.actor();
+        if self.way(seat).is_none() {
+            self.ways.push(Way { actor, ..Way::default() });
+        }
+        self.ways.iter_mut().find(|way| way.actor == actor)
+    }
+
     /// Whether the actor at `seat` is left alone.
     pub fn is_open(&self, seat: &Seat<'_>) -> bool {
-        !self.by_actor.is_empty() && self.by_actor.get(&seat.actor()).is_some_and(Circuit::is_open)
+        self.way(seat).is_some_and(|way| way.circuit.is_open())
     }
 
     /// Whether the actor at `seat` is left alone, or all are, for want of calls.
@@ -131,47 +152,43 @@ impl Circuits {
 
     /// Whether any actor is left alone.
     pub fn any_open(&self) -> bool {
-        self.by_actor.values().any(Circuit::is_open)
+        self.ways.iter().any(|way| way.circuit.is_open())
     }
 
     /// Whether the actor at `seat` may be asked at `now`; see [`Circuit::admit`].
     pub fn admit(&mut self, seat: &Seat<'_>, now: Time, patience: Span) -> Option<Pass> {
-        match self.by_actor.get_mut(&seat.actor()) {
-            Some(circuit) => circuit.admit(now, patience),
-            None => Some(Pass::Usual),
-        }
+        self.way_mut(seat)?.circuit.admit(now, patience)
     }
 
     /// Whether the last answer took longer than `patience`, not long ago.
     pub fn takes_longer(&self, seat: &Seat<'_>, now: Time, patience: Span) -> bool {
-        let last = self.trips.get(&seat.actor());
-        last.is_some_and(|(trip, heard)| patience < *trip && now < heard.plus(LATELY))
+        self.way(seat).is_some_and(|way| patience < way.trip && now < way.heard.plus(LATELY))
     }
 
     /// Takes in what became of a question to the actor at `seat`, asked at `asked`.
     pub fn hear(&mut self, seat: &Seat<'_>, pass: Pass, heard: Heard, asked: Time, now: Time) {
+        let chance = self.draw();
+        let Some(way) = self.way_mut(seat) else { return };
         if heard == Heard::Answer {
-            self.trips.insert(seat.actor(), (now.since(asked), now));
+            (way.trip, way.heard) = (now.since(asked), now);
         }
-        if heard == Heard::Answer && self.by_actor.is_empty() {
-            return;
-        }
-        let (actor, chance) = (seat.actor(), self.draw());
-        let circuit = self.by_actor.entry(actor).or_default();
-        circuit.hear(pass, heard, now, chance);
-        if *circuit == Circuit::default() {
-            self.by_actor.remove(&actor);
-        }
+        way.circuit.hear(pass, heard, now, chance);
     }
 
     /// Notes that the limit of this number could not be checked.
     pub fn step_down(&mut self, limit: u32, seat: &Seat<'_>) {
-        self.down.insert((limit, seat.actor()));
+        if let Some(way) = self.way_mut(seat)
+            && !way.down.contains(&limit)
+        {
+            way.down.push(limit);
+        }
     }
 
     /// Notes that the limit of this number was checked; whether it could not be before.
     pub fn step_up(&mut self, limit: u32, seat: &Seat<'_>) -> bool {
-        !self.down.is_empty() && self.down.remove(&(limit, seat.actor()))
+        let Some(way) = self.way_mut(seat) else { return false };
+        let place = way.down.iter().position(|number| *number == limit);
+        place.map(|place| way.down.swap_remove(place)).is_some()
     }
 
     /// SplitMix64.
