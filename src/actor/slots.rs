@@ -7,7 +7,7 @@ use crate::limit::time::{Span, Time};
 use crate::policy::Size;
 
 /// How long a row on the disk is good for. A holding that goes on needs a row only every now and then; a row that outlives its
-/// holding costs slots only where actor and holder are both gone.
+/// holding costs slots for a term, where actor and holder are both gone.
 pub const ON_DISK: Span = Span::from_secs(2 * (TERM.as_millis() / 1_000));
 
 /// Who holds nothing and has wanted something this lately counts where slots are shared out.
@@ -226,8 +226,8 @@ impl Slots {
         let mut problem = None;
         self.holders.retain_mut(|(holder, holding)| {
             let stays = if holding.slots > 0 { now < holding.until } else { now < holding.heard.plus(WANTED) };
-            // A row from the future is a broken clock's; it counts for no longer than any other.
-            holding.until = holding.until.min(now.plus(ON_DISK));
+            // Whoever is there will say so within a term, whatever its row says; a row from the future is a broken clock's.
+            holding.until = holding.until.min(now.plus(TERM));
             if !stays && holding.row.is_some() {
                 match shelf.delete(*holder) {
                     Ok(written) => rows = rows.saturating_add(written),

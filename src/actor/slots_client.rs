@@ -29,8 +29,8 @@ impl Keepers for SlotsClient {
         let call = call(&self.env, (&name, Region::default()), (SLOTS, &asked), SLOTS);
         let text = within(self.deadline, call).await.unwrap_or(Err(Trouble::Late))?;
         match read_answer(&text).map_err(Trouble::Nonsense)? {
-            answer if answer.slots > question.wants => Err(Trouble::Nonsense(format!("{} slots", answer.slots))),
-            answer => Ok(answer),
+            answer if answer.is_possible(question) => Ok(answer),
+            answer => Err(Trouble::Nonsense(["it lends ", &answer.slots.to_string(), " slots"].concat())),
         }
     }
 

@@ -98,6 +98,35 @@ test("an actor that crashes again and again neither lets more in nor stops every
   assert.ok(Math.max(...gaps) < 2_000, `${Math.max(...gaps)} ms without anybody`);
 });
 
+test("when everything is started anew, what was held counts for a term, and then no more", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", in_flight: "4" } } });
+  await edge.run();
+  const lost = parallel(4, () => edge.get("/x?as=slow&ms=20000", { ip }).catch(() => {}));
+  await until(() => edge.origin.under === 4);
+  await edge.restart();
+  await edge.run();
+  await lost;
+  const begun = performance.now();
+  assert.equal((await edge.get("/x", { ip })).status, 503, "who had them may still be at work");
+  await sleep(9_000);
+  await until(async () => (await edge.get("/x", { ip })).status === 200 || void (await sleep(20)));
+  const took = performance.now() - begun;
+  t.diagnostic(`${Math.round(took)} ms`);
+  assert.ok(took < 11_500, `${took} ms`);
+  assert.equal(count(await parallel(4, () => edge.get("/x?as=slow&ms=500", { ip })), 200), 4);
+});
+
+test("nonsense from an actor lends nothing", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", in_flight: "4" } } });
+  for (const text of ["1 999 999 999 999 10000 50 1", "2 4 4 4 0 10000 50 1", "1 4", "\u00ff", ""]) {
+    await edge.fail({ actor: { kind: "reply", headers: { "penstock-slots": text } } });
+    assert.equal((await edge.get("/x", { ip })).json.reason, "limiter_unavailable", text);
+    await edge.advance(2_000);
+  }
+  await edge.fail({ actor: null });
+  assert.equal((await edge.get("/x", { ip })).status, 200);
+});
+
 test("without its actor a cap does what on_error says", async (t) => {
   const x = (on_error) => ({ route: `/${on_error}`, in_flight: "4", on_error });
   const vars = { DEADLINE: "100ms", LIMIT_A: x("closed"), LIMIT_B: x("open"), LIMIT_C: x("local") };

@@ -105,6 +105,15 @@ pub struct Answer {
     pub rows: u32,
 }
 
+impl Answer {
+    /// Whether an actor can have answered this: it takes nothing from who asks, and lends neither more than was asked for nor more
+    /// than the cap.
+    pub fn is_possible(&self, question: &Question) -> bool {
+        let (Size::Fixed(most) | Size::Auto { most, .. }) = question.size;
+        self.slots <= question.wants.min(most).max(question.keeps)
+    }
+}
+
 /// Those who keep count of caps.
 pub trait Keepers {
     /// Asks the actor of the cap called `cap`.

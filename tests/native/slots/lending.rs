@@ -61,6 +61,16 @@ fn a_crash_forgets_nothing_that_was_lent_and_stops_nobody_who_holds_something() 
 }
 
 #[test]
+fn after_a_crash_who_does_not_come_back_costs_slots_for_a_term_at_most() {
+    let (mut slots, shelf) = (Slots::default(), FakeShelf::default());
+    slots_of(&mut slots, &shelf, &question(1, 1, 10, 0, 10), EVENING);
+    let mut restored = Slots::default();
+    shelf.rows.borrow().values().for_each(|row| restored.restore(*row));
+    assert_eq!(slots_of(&mut restored, &shelf, &question(2, 1, 10, 0, 1), after(1)), 0);
+    assert_eq!(slots_of(&mut restored, &shelf, &question(2, 2, 10, 0, 1), after(11)), 1);
+}
+
+#[test]
 fn a_holding_that_goes_on_is_written_only_now_and_then() {
     let (mut slots, shelf) = (Slots::default(), FakeShelf::default());
     for renewal in 0..60 {
@@ -128,7 +138,7 @@ fn a_row_from_the_future_counts_no_longer_than_any_other() {
     let row = penstock::actor::slots::Row { holder: 1, slots: 10, until: Time::MAX, number: 1 };
     slots.restore(row);
     assert_eq!(slots_of(&mut slots, &shelf, &question(2, 1, 10, 0, 1), EVENING), 0);
-    assert_eq!(slots_of(&mut slots, &shelf, &question(2, 2, 10, 0, 1), EVENING.plus(ON_DISK)), 1);
+    assert_eq!(slots_of(&mut slots, &shelf, &question(2, 2, 10, 0, 1), EVENING.plus(TERM)), 1);
 }
 
 #[test]

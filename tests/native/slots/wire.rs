@@ -65,3 +65,16 @@ fn nonsense_is_refused() {
     }
     assert_eq!(read_answer("1 12 50 200 3 99999999 50 1").unwrap().term, Span::from_secs(10), "no term is longer");
 }
+
+#[test]
+fn an_answer_that_lends_too_much_is_not_possible() {
+    let asked = Question { keeps: 12, wants: 300, ..asked() };
+    for (slots, possible) in [(0, true), (12, true), (200, true), (201, false), (u64::MAX, false)] {
+        assert_eq!(Answer { slots, ..answered() }.is_possible(&asked), possible, "{slots}");
+    }
+    let few = Question { wants: 13, ..asked };
+    assert!(!Answer { slots: 14, ..answered() }.is_possible(&few));
+    // The cap was made smaller: what is kept stays.
+    let kept = Question { keeps: 250, ..asked };
+    assert!(Answer { slots: 250, ..answered() }.is_possible(&kept));
+}
