@@ -6,7 +6,8 @@
 //!   polled again, its timers do not fire, nothing is dropped, and the origin's connection is closed. So its place is kept
 //!   by a sign of life from a timer in its own context: when there has been none for [`GONE`](crate::gate::slots::beats::GONE), it is free.
 //! - *The same, while something is left to `waitUntil`:* all goes on as if the client were there. The origin answers, and the body is
-//!   then piped to nobody, which never ends. So nothing is left to `waitUntil` before the origin has answered.
+//!   then piped to nobody, which never ends. So nothing is left to `waitUntil` before the origin has answered, but for the line that
+//!   tells of a flood of refusals in shadow a second later.
 //! - *While the body is passed on:* the pipe fails at once, and the place is free as soon as the origin may have heard of it too.
 //! - *A client that only closes its side (FIN)* is not seen to leave before something is written to it.
 //!
