@@ -39,8 +39,8 @@ const MORE: f64 = 0.005;
 const MUCH_MORE: f64 = 0.03;
 const LOSS: f64 = 0.005;
 
-/// ... and this where everyone wants more than its share, so that all lose alike.
-const ALL: f64 = 0.25;
+/// ... and this where everyone wants more than its share: there is nobody to lose by it.
+const ALL: f64 = 0.06;
 
 /// How much a request's caller counts for.
 pub fn weight(priority: Priority) -> u32 {
@@ -68,6 +68,9 @@ struct Crowd {
     ticked: Time,
     /// Tokens that were given out in this tick.
     passed: f64,
+    /// Whether everyone wants more than its share. Then nobody is charged for what the rate had no room for: whoever comes together with all
+    /// the others would be held back for the next time, together with them, and the rate left unused until then.
+    alike: bool,
     callers: HashMap<Subject, Share>,
 }
 
@@ -124,7 +127,7 @@ impl Fair {
             crowd.until = now.plus(CROWDED);
             return Some(wait);
         }
-        // What it asks for counts, whether or not the rate has room. Else who comes again and again would lose nothing by being
+        // What it asks for counts, whether or not the rate has room (but see `alike`). Else who comes again and again would lose nothing by being
         // refused, and those who do not would lose for all. Who was alone owes no more than what may be taken at once.
         let needs = Span::from_nanos((cost as f64 / (level * share.weight)) as u64);
         share.until = share.until.max(now).min(now.plus(AT_ONCE)).plus(needs);
@@ -143,12 +146,18 @@ impl Fair {
         if self.crowd(limit).is_none() {
             let whole = 1.0 / gcra.interval().as_nanos().max(1) as f64;
             let callers = HashMap::new();
-            let crowd = Crowd { until: now, level: whole, whole, ticked: now, passed: 0.0, callers };
+            let crowd = Crowd { until: now, level: whole, whole, ticked: now, passed: 0.0, alike: false, callers };
             self.crowds.push((limit, crowd));
         }
         let Some(crowd) = self.crowd(limit) else { return };
         crowd.until = now.plus(CROWDED);
-        crowd.enter(caller, now).refused += cost as f64;
+        let (level, alike) = (crowd.level, crowd.alike);
+        let share = crowd.enter(caller, now);
+        share.refused += cost as f64;
+        if alike {
+            let needs = Span::from_nanos((cost as f64 / (level * share.weight)) as u64);
+            share.until = share.until.minus(needs);
+        }
     }
 }
 
@@ -181,6 +190,7 @@ impl Crowd {
         } else {
             MUCH_MORE
         };
+        self.alike = asked == 0.0;
         self.level = self.level_for(self.passed * (1.0 + more)) / elapsed.as_nanos() as f64;
         self.level = self.level.clamp(self.whole / 1e6, self.whole);
         self.callers.retain(|_, share| share.asked > 0.0 || share.until > now);
