@@ -16,7 +16,7 @@ import { limited, VARIANTS } from "./variants.mjs";
 const quick = process.env.QUICK === "1";
 const plan = quick
   ? { rounds: 2, ms: 400, countMs: 800, seconds: 6, addresses: 2_000 }
-  : { rounds: 12, ms: 700, countMs: 3_000, seconds: 12, addresses: 10_000 };
+  : { rounds: 12, ms: 700, countMs: 3_000, seconds: 12, addresses: 100_000 };
 plan.addresses = Number(process.env.ADDRESSES ?? plan.addresses);
 const LIMIT = { LIMIT: 1000, PERIOD: 60, isolates: 4, requests: 3000 };
 

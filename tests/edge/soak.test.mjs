@@ -10,6 +10,8 @@ import { client } from "./soak/traffic.mjs";
 
 const SECONDS = Number(process.env.PENSTOCK_SOAK ?? 15);
 const CLIENTS = 24;
+/** How many requests to /shared may be at the origin at once. */
+const CAP = 4;
 const ISOLATES = 2;
 
 // A closed limit admits nothing unchecked, and with this nothing is forgiven: so nothing at all may be exceeded.
@@ -18,7 +20,7 @@ const VARS = {
   DURABLE_AFTER: "0s",
   LIMIT_BASE: { per_ip: "10/s burst 20", global: "120/s burst 60", on_error: "closed" },
   LIMIT_API: { route: "/v1/*", per_key: ["20/s", "600/day"], on_error: "closed" },
-  LIMIT_SHARED: { route: "/shared/*", global: "20/s burst 10", on_error: "closed" },
+  LIMIT_SHARED: { route: "/shared/*", global: "20/s burst 10", in_flight: String(CAP), on_error: "closed" },
   LIMIT_LOGIN: { route: "/login", per_ip: "6/min", on_error: "closed" },
   LIMIT_LOOSE: { route: "/loose", per_ip: "50/s", on_error: "local" },
 };
@@ -42,7 +44,13 @@ test(`${SECONDS} seconds of everything at once exceed no limit and leave nothing
   await edge.run();
 
   const watch = new Watch({ rates: RATES, quotas: [{ name: "api/key-2", under: "/v1/", count: 600 }], midnight, slack: 2 * SECOND });
-  edge.origin.watch = ({ url, headers }) => watch.arrive({ url, ip: headers["cf-connecting-ip"], key: headers["x-api-key"] }, now());
+  let [under, most] = [0, 0];
+  edge.origin.watch = ({ url, headers, response }) => {
+    watch.arrive({ url, ip: headers["cf-connecting-ip"], key: headers["x-api-key"] }, now());
+    if (!url.startsWith("/shared/")) return;
+    most = Math.max(most, ++under);
+    response.on("close", () => under--);
+  };
 
   const statuses = {};
   const odd = [];
@@ -82,9 +90,11 @@ test(`${SECONDS} seconds of everything at once exceed no limit and leave nothing
   clearInterval(sampling);
   await edge.fail({ actor: null, d1: null });
 
-  t.diagnostic(`${watch.arrivals} arrivals, answers ${JSON.stringify(statuses)}, ${broken} connections broken by deploys, at most ${watch.most.toFixed(0)} ms bunched up`);
+  t.diagnostic(`${watch.arrivals} arrivals, answers ${JSON.stringify(statuses)}, ${broken} connections broken by deploys, at most ${watch.most.toFixed(0)} ms bunched up, ${most} under way`);
   t.diagnostic(JSON.stringify(happened));
   assert.deepEqual(watch.faults.slice(0, 5), [], `${watch.faults.length} arrivals beyond a limit`);
+  assert.ok(most <= CAP, `${most} under way of ${CAP}`);
+  assert.equal(under, 0);
   assert.deepEqual(odd.slice(0, 5), [], `${odd.length} odd answers`);
   assert.ok(watch.arrivals > SECONDS * 10 && statuses[429] > 0, "the traffic was worth the name");
   if (SECONDS >= 300) flat(t, memory);

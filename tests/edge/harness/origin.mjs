@@ -69,8 +69,8 @@ export class Origin {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  #record(request) {
-    const record = { method: request.method, url: request.url, lines: pairs(request.rawHeaders), headers: request.headers, received: 0 };
+  #record(request, response) {
+    const record = { response, method: request.method, url: request.url, lines: pairs(request.rawHeaders), headers: request.headers, received: 0 };
     const hash = createHash("sha256");
     record.whole = new Promise((resolve) => {
       request.on("data", (chunk) => {
@@ -92,12 +92,12 @@ export class Origin {
     const query = new URLSearchParams(/\?(.*)$/.exec(request.url)?.[1]);
     const as = query.get("as") ?? "plain";
     if (as === "echo") {
-      this.#record(request);
+      this.#record(request, response);
       response.writeHead(200, { "content-type": "application/octet-stream" });
       request.pipe(response);
       return;
     }
-    await this.#record(request).whole;
+    await this.#record(request, response).whole;
     (behaviours[as] ?? behaviours.plain)({ request, response, query, held: this.#held, plain: this.plain });
   };
 

@@ -28,7 +28,7 @@ function caller(random) {
 }
 
 async function act({ url, who, random, answered }) {
-  const path = random.pick(["/v1/items", "/v1/items", "/v1/items/7", "/shared/feed", "/loose", "/login"]);
+  const path = random.pick(["/v1/items", "/v1/items", "/v1/items/7", "/shared/feed?as=slow&ms=300", "/loose", "/login"]);
   switch (random.below(12)) {
     case 0:
       return answered(await send(url, { ...who, method: "POST", path, body: "x".repeat(1 + random.below(50_000)) }));
