@@ -13,7 +13,7 @@ done
 
 inputs() {
   find src -type f
-  printf '%s\n' Cargo.toml Cargo.lock package-lock.json scripts/env.sh scripts/build.sh
+  printf '%s\n' Cargo.toml Cargo.lock package-lock.json scripts/env.sh scripts/build.sh scripts/bundle.sh
 }
 key="$(inputs | hash_files) $(rustc --version)"
 
@@ -23,7 +23,7 @@ else
   say "Building the Worker (a few minutes the first time, then about half a minute)."
   mkdir -p build target
   rm -f build/.key
-  if ! worker-build --release >$LOG 2>&1; then
+  if ! ESBUILD_BIN="$ROOT/scripts/bundle.sh" worker-build --release >$LOG 2>&1; then
     grep -vE '^ *(Compiling|Downloaded|Downloading|Updating|Locking|Fresh) ' $LOG >&2
     fail "The build failed. Its whole output is in $LOG."
   fi

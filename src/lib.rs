@@ -27,25 +27,11 @@ pub mod policy;
 pub mod time_out;
 
 use isolate::Isolate;
-use worker::js_sys::{Function, Promise, Reflect, global};
-use worker::wasm_bindgen::{JsCast, JsValue};
 use worker::{Context, Env, ScheduleContext, ScheduledEvent, event};
 
 #[event(start)]
 fn start() {
     console_error_panic_hook::set_once();
-    quicken_microtasks();
-}
-
-/// Futures are run through `queueMicrotask`, and the runtime's own makes a function object of each call, which costs more than a
-/// decision. A settled promise's `then` queues the same microtask.
-fn quicken_microtasks() {
-    let settled = Promise::resolve(&JsValue::UNDEFINED);
-    let then = Reflect::get(&settled, &"then".into()).ok().and_then(|then| then.dyn_into::<Function>().ok());
-    if let Some(then) = then {
-        // Where this fails, the runtime's own goes on.
-        let _ = Reflect::set(&global(), &"queueMicrotask".into(), &then.bind0(&settled));
-    }
 }
 
 #[event(fetch)]

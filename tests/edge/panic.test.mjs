@@ -1,6 +1,6 @@
 // What the runtime does when the module traps, as a panic makes it, or when an exception of JavaScript passes through its code: the
-// instance is gone, with all that was under way in it, and the next request has a new one. Nothing in Penstock panics; this is about the day that
-// something does.
+// instance is gone. Whoever was under way in it is told so at once, and the next request has a new one. Nothing in Penstock panics; this is
+// about the day that something does.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,8 +13,14 @@ const vars = {
   LIMIT_DAY: { route: "/day", per_key: "5/day", per_ip: "100/h" },
 };
 
-/** An answer's status, or nothing where there is none in a while. */
-const within = (request, ms) => Promise.race([request.then(({ status }) => status), sleep(ms)]);
+/** An answer, or nothing where there is none in a while. */
+const within = (request, ms) => Promise.race([request, sleep(ms)]);
+
+const failed = (answer) => {
+  assert.ok(answer, "it is answered");
+  assert.equal(answer.status, 503);
+  problem(answer, { reason: "limiter_unavailable" });
+};
 
 // The first reading of the clock is a request's own turn; later ones are in its actor, and after it was heard.
 for (const kind of ["trap", "error"]) {
@@ -29,9 +35,9 @@ for (const kind of ["trap", "error"]) {
       assert.equal(count(await inTurn(2, () => edge.get("/day", { ip: "203.0.113.9", key })), 200), 2);
 
       await edge.trip(kind, { skip });
-      const victim = await within(edge.get("/", { ip }).catch(() => ({})), 300);
+      const victim = await within(edge.get("/", { ip }), 2_000);
       await edge.trip(kind, { times: 0 });
-      assert.notEqual(victim, 200, "it is not let through");
+      failed(victim);
 
       const began = performance.now();
       const after = await inTurn(6, () => edge.get("/", { ip }));
@@ -46,6 +52,21 @@ for (const kind of ["trap", "error"]) {
     });
   }
 }
+
+test("those who wait in the instance that fails are answered at once", async (t) => {
+  const edge = await start(t, { vars });
+  await edge.fail({ actor: { kind: "hang", ms: 20_000 } });
+  const began = performance.now();
+  const waiting = Array.from({ length: 20 }, (_, index) => edge.get("/", { ip: `203.0.113.${30 + index}` }));
+  await sleep(200);
+  await edge.fail({ actor: null });
+  await edge.trip("trap");
+  failed(await within(edge.get("/", { ip: "203.0.113.21" }), 2_000));
+  await edge.trip("trap", { times: 0 });
+  for (const request of waiting) failed(await within(request, 2_000));
+  assert.ok(performance.now() - began < 4_000);
+  assert.equal((await edge.get("/", { ip: "203.0.113.22" })).status, 200);
+});
 
 test("requests that only stream are not cut off by another's trap", async (t) => {
   const edge = await start(t, { vars });

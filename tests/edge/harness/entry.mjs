@@ -4,7 +4,7 @@ import { clock } from "./clock.mjs";
 import { token } from "./start.mjs";
 import { asked, faults, names, watchEnv, wrap } from "./faults.mjs";
 import { WorkerEntrypoint } from "cloudflare:workers";
-import BuiltWorker, { BucketActor as BuiltActor } from "../../../build/index.js";
+import built, { BucketActor as BuiltActor } from "../../../build/index.js";
 
 const CONTROL = "edge-control";
 
@@ -12,18 +12,13 @@ const CONTROL = "edge-control";
 const happened = new Map();
 
 export default class Entry extends WorkerEntrypoint {
-  constructor(ctx, env) {
-    super(ctx, env);
-    this.worker = new BuiltWorker(ctx, watchEnv(env));
-  }
-
   async fetch(request) {
-    if (request.headers.get(CONTROL) !== token) return this.worker.fetch(request);
+    if (request.headers.get(CONTROL) !== token) return built.fetch(request, watchEnv(this.env), this.ctx);
     return Response.json((await this.control(await request.json())) ?? null);
   }
 
   scheduled(event) {
-    return this.worker.scheduled(event);
+    return built.scheduled(event, watchEnv(this.env), this.ctx);
   }
 
   async control(order) {

@@ -1,0 +1,116 @@
+// What the runtime calls, around the module: it takes the place of worker-build's own, which wraps each request in proxies.
+//
+// A panic (or an exception that passes through the module's code) leaves the instance in no state to go on, and whoever waits in it without an
+// answer for ever. So the next to come gets a new instance, and those who wait in the old one are answered here.
+import * as module from "./index.js";
+
+const state = module.__worker_init_state();
+
+/** What lets those go who wait in this instance, and what they are told. */
+const waiting = new Set();
+const GONE = Symbol("gone");
+
+/** What is said where nothing else can be: as `limiter_unavailable` in the module. */
+const PROBLEM = {
+  type: "about:blank",
+  title: "Service unavailable",
+  status: 503,
+  reason: "limiter_unavailable",
+  retry_after: 1,
+  detail: "The rate limiter failed while it worked on this request. Try again in 1 second.",
+};
+
+function unavailable() {
+  const headers = { "Content-Type": "application/problem+json", "Cache-Control": "no-store", "Retry-After": "1" };
+  const retry_at = `${new Date(Date.now() + 1_999).toISOString().slice(0, 19)}Z`;
+  return new Response(JSON.stringify({ ...PROBLEM, retry_at }), { status: 503, headers });
+}
+
+function renewed() {
+  if (!state.criticalError) return;
+  console.error(JSON.stringify({ event: "warning", place: "module", problem: "it failed, and begins anew" }));
+  module.__wbg_reset_state();
+  state.criticalError = false;
+  state.instanceId += 1;
+}
+
+/** The instance is at its end. */
+function end() {
+  state.criticalError = true;
+  for (const go of waiting) go(GONE);
+  waiting.clear();
+}
+
+/** Looks whether an error is the end of the instance. */
+function judge(error) {
+  if (error instanceof WebAssembly.RuntimeError || state.criticalError) end();
+}
+
+addEventListener("error", ({ error }) => judge(error));
+addEventListener("unhandledrejection", ({ reason }) => judge(reason));
+
+// The module's futures are run from here. The runtime's own makes a function object of each call, which costs more than a decision.
+const settled = Promise.resolve();
+globalThis.queueMicrotask = (work) => {
+  settled.then(() => {
+    try {
+      work();
+    } catch {
+      // A future of Rust's has no errors but this kind.
+      end();
+    }
+  });
+};
+
+/** What `work` comes to in this instance, or `GONE` where the instance fails. */
+async function within(work) {
+  renewed();
+  let go;
+  const gone = new Promise((resolve) => waiting.add((go = resolve)));
+  try {
+    return await Promise.race([work(), gone]);
+  } catch (error) {
+    judge(error);
+    if (state.criticalError) return GONE;
+    throw error;
+  } finally {
+    waiting.delete(go);
+  }
+}
+
+export default {
+  async fetch(request, env, context) {
+    const answer = await within(() => module.fetch(request, env, context));
+    return answer === GONE ? unavailable() : answer;
+  },
+  async scheduled(event, env, context) {
+    await within(() => module.scheduled(event, env, context));
+  },
+};
+
+export class BucketActor {
+  constructor(state, env) {
+    Object.assign(this, { made: [state, env], instance: undefined, actor: undefined });
+  }
+
+  /** The actor in the instance of now. An older one's is of no use; its storage is. */
+  async in(call) {
+    const answer = await within(() => {
+      if (this.instance !== state.instanceId) {
+        this.actor = new module.BucketActor(...this.made);
+        this.instance = state.instanceId;
+      }
+      return call(this.actor);
+    });
+    if (answer === GONE) throw new Error("the actor's module failed");
+    return answer;
+  }
+
+  fetch(request) {
+    return this.in((actor) => actor.fetch(request));
+  }
+
+  alarm() {
+    return this.in((actor) => actor.alarm());
+  }
+}
