@@ -253,7 +253,8 @@ impl Counter {
             let wish = Wish { ahead: wish.ahead.min(most), ..*wish };
             let grant = grant(&gcra, after_take, now, wish, *each, reply.horizon);
             let tat = grant.map_or(after_take, |grant| grant.tat);
-            if tat == bucket.tat {
+            // What it owed has been paid, and that must not be forgotten either.
+            if tat == bucket.tat && place.demand.owed == 0 {
                 continue;
             }
             let ahead = Some(bucket.ahead)

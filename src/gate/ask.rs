@@ -116,7 +116,8 @@ impl<A: Actors> Gate<'_, A> {
             if met && !took {
                 continue;
             }
-            wallet.hear(item.name, demand, &outcome, reply.horizon, trip);
+            let outcome = wallet.hear(item.name, demand, &outcome, reply.horizon, trip);
+            item.outcome = Some(outcome);
             item.held = Held::taken(&demand.terms, demand.cost, &outcome, trip);
             let number = item.met.limit.number;
             if outcome == Outcome::Unknown {
@@ -129,7 +130,7 @@ impl<A: Actors> Gate<'_, A> {
                         let begin = wallet.begin(item.name, trip.heard);
                         let outcome = self.local.borrow_mut().take(demand, stop.subject, begin, (self.wall)());
                         if matches!(outcome, Outcome::Met { .. }) {
-                            wallet.owe(item.name, &demand.terms, demand.cost, trip.heard);
+                            wallet.pass_alone(item.name, &demand.terms, demand.cost, trip.heard);
                         }
                         Some(outcome)
                     },

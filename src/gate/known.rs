@@ -1,7 +1,8 @@
 //! What an isolate knows of one limit without asking: how its actor last said that it stands, and what was counted here since.
 //!
 //! Other isolates may have counted more. So this admits nobody by itself; it says what a refused request owes, and where an
-//! isolate on its own begins.
+//! isolate on its own begins. And where it has been on its own, it says what is too much whatever the actor says: of what passed alone
+//! the actor may not have heard yet, or its answer may be older.
 
 use super::ports::{Outcome, Terms};
 use crate::limit::gcra::Gcra;
@@ -16,6 +17,10 @@ pub struct Known {
     day: Option<Rest>,
     /// Tokens counted here that the actor has not been told of.
     owed: u64,
+    /// The TAT of what was let pass here, by way of the actor and without it.
+    here: Time,
+    /// The rate, where some of that passed without it.
+    alone: Option<Gcra>,
 }
 
 /// What is left of a day.
@@ -57,6 +62,38 @@ impl Known {
         }
     }
 
+    /// Takes in that the actor has leased slots that end at `end`: they are in use, wherever it says that the bucket stands.
+    pub fn leased(&mut self, end: Time) {
+        self.tat = self.tat.max(end);
+    }
+
+    /// Counts tokens of a rate that a request was let have.
+    pub fn pass(&mut self, gcra: &Gcra, cost: u64, now: Time) {
+        self.here = self.here.max(now).plus(gcra.interval().times(cost));
+    }
+
+    /// Takes back that a request was let have them.
+    pub fn take_back(&mut self, gcra: &Gcra, cost: u64) {
+        self.here = self.here.minus(gcra.interval().times(cost));
+    }
+
+    /// The same as [`pass`](Known::pass), where the actor does not know of it.
+    pub fn pass_alone(&mut self, terms: &Terms, cost: u64, now: Time) {
+        if let Terms::Rate(gcra) = terms {
+            self.pass(gcra, cost, now);
+            self.alone = Some(*gcra);
+        }
+        self.owe(terms, cost, now);
+    }
+
+    /// How long until `cost` tokens more are no more than the rate allows this isolate alone, where it has been on its own.
+    ///
+    /// Else the actor knows better: answers that were under way for longer or shorter come together here without having been given together.
+    pub fn over(&self, cost: u64, now: Time) -> Option<Span> {
+        let gcra = self.alone.filter(|_| now < self.here)?;
+        gcra.take(self.here, now, cost).err().map(|no| no.wait)
+    }
+
     /// Counts tokens that the actor has not counted. What would not fit into a rate's bucket is not owed: the actor would have
     /// refused it, and a refused request takes nothing. Of a quota nothing is owed.
     pub fn owe(&mut self, terms: &Terms, tokens: u64, now: Time) {
@@ -89,7 +126,17 @@ impl Known {
 
     /// Where an isolate on its own begins.
     pub fn begin(&self, now: Time) -> Begin {
-        Begin { debt: self.tat.since(now), day: self.day }
+        Begin { debt: self.tat.max(self.here).since(now), day: self.day }
+    }
+
+    /// Whether the actor has not been told of everything.
+    pub fn owes(&self) -> bool {
+        self.owed > 0
+    }
+
+    /// Whether it says more than nothing.
+    pub fn matters(&self, now: Time) -> bool {
+        now < self.tat || now < self.here
     }
 
     /// Whole tokens in a rate's bucket.

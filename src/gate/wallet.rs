@@ -73,6 +73,10 @@ impl Wallet {
     /// as well, for the bucket's TAT lies beyond them.
     pub fn denied(&self, name: Name, cost: u64, now: Time) -> Option<Outcome> {
         let entry = self.entries.get(&name)?;
+        if let Some(wait) = entry.known.over(cost, now) {
+            // What is owed is to be told first, or other isolates would give it away once more.
+            return (!entry.known.owes()).then_some(Outcome::Refused { left: 0, wait, until: None });
+        }
         match entry.leases.iter().filter_map(|held| held.wait(cost, now)).min() {
             Some(Span::ZERO) => return None,
             Some(wait) => return Some(Outcome::Refused { left: 0, wait, until: None }),
@@ -91,22 +95,36 @@ impl Wallet {
     /// Spends `cost` tokens in hand, if there are as many.
     pub fn spend(&mut self, name: Name, cost: u64, now: Time) -> Option<(Held, Outcome)> {
         let entry = self.entries.get_mut(&name)?;
+        if entry.known.over(cost, now).is_some() {
+            return None;
+        }
         let spent = entry.leases.iter_mut().find_map(|held| held.spend(cost, now))?;
         entry.leases.retain(|held| held.left(now) > 0);
         entry.pace.spend(cost);
         entry.spent = now;
+        if let Held::Rate(gcra, _) = &spent {
+            entry.known.pass(gcra, cost, now);
+        }
         Some((spent, entry.standing(spent, now)))
     }
 
     /// Takes back what was spent on a request that did not pass after all.
     pub fn give_back(&mut self, name: Name, held: Held, now: Time) {
         let entry = self.enter(name, now);
+        if let Held::Rate(gcra, lease) = &held {
+            entry.known.take_back(gcra, lease.count());
+        }
         entry.put(held, now);
     }
 
     /// Notes that a request owes tokens here that its actor has not counted, to be paid with the next question.
     pub fn owe(&mut self, name: Name, terms: &Terms, tokens: u64, now: Time) {
         self.enter(name, now).known.owe(terms, tokens, now);
+    }
+
+    /// Notes that a request was let pass here without its actor, and so owes its tokens.
+    pub fn pass_alone(&mut self, name: Name, terms: &Terms, tokens: u64, now: Time) {
+        self.enter(name, now).known.pass_alone(terms, tokens, now);
     }
 
     /// Where an isolate that has to go on alone begins.
@@ -158,8 +176,9 @@ impl Wallet {
         entry.pace.level(entry.leases.iter().map(|held| held.left(now)).sum())
     }
 
-    /// Takes in what an actor said of a question about `cost` tokens.
-    pub fn hear(&mut self, name: Name, demand: &Demand, outcome: &Outcome, horizon: Span, trip: Trip) {
+    /// Takes in what an actor said of a question, and says what it comes to: where this isolate has been on its own, the actor may let pass
+    /// what is too much for it.
+    pub fn hear(&mut self, name: Name, demand: &Demand, outcome: &Outcome, horizon: Span, trip: Trip) -> Outcome {
         let entry = self.enter(name, trip.heard);
         entry.horizon = horizon.max(HORIZON);
         entry.known.hear(&demand.terms, demand.cost, outcome, trip.heard);
@@ -168,6 +187,12 @@ impl Wallet {
                 entry.denied = None;
                 entry.pace.spend(demand.cost);
                 entry.spent = trip.heard;
+                if let (Terms::Rate(gcra), 1..) = (&demand.terms, demand.cost) {
+                    if let Some(wait) = entry.known.over(demand.cost, trip.heard) {
+                        return Outcome::Refused { left: 0, wait, until: None };
+                    }
+                    entry.known.pass(gcra, demand.cost, trip.heard);
+                }
             }
             Outcome::Refused { wait, .. } | Outcome::Full { wait } => {
                 let rate = matches!((&demand.terms, outcome), (Terms::Rate(_), Outcome::Refused { .. }));
@@ -177,12 +202,16 @@ impl Wallet {
             // It would have been spent; the next wish is for as much as is asked for here, answered or not.
             Outcome::Unknown => entry.pace.spend(demand.cost),
         }
+        *outcome
     }
 
     /// Takes in what an actor granted of a wish, if anything.
     pub fn receive(&mut self, name: Name, terms: &Terms, grant: Option<Grant>, outcome: &Outcome, trip: Trip) {
         let entry = self.enter(name, trip.heard);
         entry.asked = None;
+        if let (Terms::Rate(gcra), Some(grant)) = (terms, grant) {
+            entry.known.leased(trip.heard.plus(grant.first).plus(gcra.interval().times(grant.count)));
+        }
         entry.leases.retain(|held| held.left(trip.heard) > 0);
         match grant.and_then(|grant| Held::granted(terms, grant, outcome, trip)) {
             Some(held) => {
@@ -240,9 +269,13 @@ impl Wallet {
 
     fn enter(&mut self, name: Name, now: Time) -> &mut Entry {
         if self.entries.len() >= CAPACITY && !self.entries.contains_key(&name) {
-            self.entries.retain(|_, entry| entry.matters(now));
             // Room for many, or a flood of callers could have all entries looked through for each of them.
-            if self.entries.len() > CAPACITY / 4 * 3 {
+            let most = CAPACITY / 4 * 3;
+            self.entries.retain(|_, entry| entry.matters(now) || entry.known.matters(now));
+            if self.entries.len() > most {
+                self.entries.retain(|_, entry| entry.matters(now));
+            }
+            if self.entries.len() > most {
                 self.entries.clear();
             }
         }

@@ -23,6 +23,11 @@ impl Lease {
         Lease { next: heard.plus(first), lag: heard.since(asked), left: count }
     }
 
+    /// How many slots it has, those that are past included.
+    pub fn count(&self) -> u64 {
+        self.left
+    }
+
     /// How many slots it has that are not past at `now`.
     pub fn left(&self, gcra: &Gcra, now: Time) -> u64 {
         self.left.saturating_sub(self.past(gcra, now))

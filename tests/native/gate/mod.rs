@@ -1,5 +1,6 @@
 //! The gate over actors in memory: who is charged, who is refused, and what happens when nobody answers.
 
+mod alone;
 mod budget;
 mod circuit;
 mod deadline;

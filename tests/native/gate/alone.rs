@@ -1,0 +1,254 @@
+//! An isolate that goes on alone for a while and then not, in whatever order its questions arrive and are answered: no caller gets more than
+//! the limit from it, by way of the actor and without it together.
+
+use crate::support::{EVENING, Turn, World};
+use core::cell::{Cell, RefCell};
+use core::pin::Pin;
+use core::task::{Context, Waker};
+use penstock::gate::circuit::Circuits;
+use penstock::gate::decide::Gate;
+use penstock::gate::local::Local;
+use penstock::gate::plan::{Patience, Plan};
+use penstock::gate::ports::{Actors, Ask, Reply, Seat, Terms, Trouble};
+use penstock::gate::refill::Runner;
+use penstock::gate::wallet::Wallet;
+use penstock::identity::Subject;
+use penstock::limit::gcra::Gcra;
+use penstock::limit::time::{Span, Time};
+use penstock::policy::Policy;
+use std::collections::BTreeMap;
+
+thread_local! {
+    static NOW: Cell<Time> = const { Cell::new(EVENING) };
+}
+
+fn now() -> Time {
+    NOW.get()
+}
+
+/// How far a question is to come, so far.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// It is on its way.
+    Sent,
+    /// The actor has answered it; nobody has heard that yet.
+    Arrived,
+    /// The answer is there.
+    Answered,
+    /// It failed, wherever it was.
+    Failed,
+}
+
+/// One isolate, its actor, and what becomes of each of its questions.
+struct Isolate {
+    policy: Policy,
+    world: World,
+    steps: RefCell<Vec<Step>>,
+    wallet: RefCell<Wallet>,
+    local: RefCell<Local>,
+    circuits: RefCell<Circuits>,
+    passed: RefCell<Vec<Time>>,
+    gcra: Cell<Option<Gcra>>,
+}
+
+type Running<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
+
+impl Actors for Isolate {
+    async fn ask(&self, _: &Seat<'_>, ask: &Ask, patience: Span) -> Result<Reply, Trouble> {
+        if let Terms::Rate(gcra) = ask.demands[0].terms {
+            self.gcra.set(Some(gcra));
+        }
+        let number = self.steps.borrow().len();
+        self.steps.borrow_mut().push(Step::Sent);
+        let end = now().plus(patience);
+        let mut reply = None;
+        loop {
+            let step = self.steps.borrow()[number];
+            if reply.is_none() && matches!(step, Step::Arrived | Step::Answered) {
+                self.world.now.set(now());
+                reply = Some(self.world.answer(ask).await.map_err(Trouble::Failed));
+            }
+            match step {
+                Step::Answered => return reply.unwrap(),
+                Step::Failed => return Err(Trouble::Failed("it threw".into())),
+                _ if now() >= end => return Err(Trouble::Late),
+                _ => Turn::default().await,
+            }
+        }
+    }
+
+    async fn pause(&self, _: Span) {
+        Turn::default().await;
+    }
+}
+
+impl Isolate {
+    fn new(limit: &str) -> Isolate {
+        NOW.set(EVENING);
+        let vars: BTreeMap<String, serde_json::Value> =
+            serde_json::from_str(&format!(r#"{{"LIMIT_BASE": {{"per_ip": "{limit}"}}}}"#)).unwrap();
+        Isolate {
+            policy: Policy::read(&vars).unwrap(),
+            world: World::default(),
+            steps: RefCell::default(),
+            wallet: RefCell::default(),
+            local: RefCell::default(),
+            circuits: RefCell::default(),
+            passed: RefCell::default(),
+            gcra: Cell::default(),
+        }
+    }
+
+    /// A request of the one caller, and what it asks for when it has passed.
+    fn request(&self) -> Running<'_> {
+        let Isolate { wallet, local, circuits, .. } = self;
+        Box::pin(async {
+            let patience = Patience { durable_after: Span::ZERO, deadline: Span::from_millis(250) };
+            let gate = Gate { actors: self, wallet, local, circuits, patience, wall: now };
+            let runner = Runner { actors: self, wallet, circuits, patience, wall: now };
+            let plan = Plan::new(&self.policy, None, Subject::from_bytes([1; 16]), |_| None);
+            if gate.decide(&plan).await.refusal.is_some() {
+                return;
+            }
+            self.passed.borrow_mut().push(now());
+            for errand in gate.refills(&plan) {
+                runner.refill(errand).await;
+            }
+        })
+    }
+
+    fn step(&self, question: usize, step: Step) {
+        self.steps.borrow_mut()[question] = step;
+    }
+
+    /// Panics where more have passed within any span than the limit lets.
+    fn judge(&self, what: impl core::fmt::Display) {
+        let Some(gcra) = self.gcra.get() else { return };
+        let passed = self.passed.borrow();
+        for (first, from) in passed.iter().enumerate() {
+            for (last, to) in passed.iter().enumerate().skip(first) {
+                let most = gcra.burst() + to.since(*from).as_nanos() / gcra.interval().as_nanos();
+                let count = (last - first + 1) as u64;
+                assert!(count <= most, "{what}: {count} of {most} within {}", to.since(*from));
+            }
+        }
+    }
+}
+
+/// Lets all of them go on as far as they can.
+fn poll(running: &mut Vec<Running<'_>>) {
+    let mut context = Context::from_waker(Waker::noop());
+    for _ in 0..2 {
+        running.retain_mut(|future| future.as_mut().poll(&mut context).is_pending());
+    }
+}
+
+/// So many requests, each of which asks: the others have waited for the first one's answer for long enough.
+fn asking(isolate: &Isolate, count: usize) -> Vec<Running<'_>> {
+    let mut running: Vec<_> = (0..count).map(|_| isolate.request()).collect();
+    poll(&mut running);
+    NOW.set(now().plus(Span::from_millis(126)));
+    poll(&mut running);
+    assert_eq!(isolate.steps.borrow().len(), count);
+    running
+}
+
+#[test]
+fn what_the_actor_may_yet_let_pass_is_not_given_away_meanwhile() {
+    let isolate = Isolate::new("6/h");
+    let mut running = asking(&isolate, 6);
+    (0..2).for_each(|question| isolate.step(question, Step::Failed));
+    poll(&mut running);
+    assert_eq!(isolate.passed.borrow().len(), 2, "alone");
+    running.extend((0..6).map(|_| isolate.request()));
+    poll(&mut running);
+    (2..6).for_each(|question| isolate.step(question, Step::Answered));
+    poll(&mut running);
+    assert_eq!(isolate.passed.borrow().len(), 6);
+}
+
+#[test]
+fn what_passed_alone_is_not_forgotten_while_the_actor_is_told() {
+    let isolate = Isolate::new("6/h");
+    let mut running = asking(&isolate, 3);
+    (0..2).for_each(|question| isolate.step(question, Step::Failed));
+    poll(&mut running);
+    NOW.set(now().plus(Span::from_secs(1)));
+    running.push(isolate.request());
+    poll(&mut running);
+    isolate.step(2, Step::Answered);
+    poll(&mut running);
+    isolate.step(3, Step::Failed);
+    poll(&mut running);
+    running.extend((0..9).map(|_| isolate.request()));
+    poll(&mut running);
+    assert_eq!(isolate.passed.borrow().len(), 6);
+}
+
+#[test]
+fn what_an_actor_was_told_outlives_it() {
+    let isolate = Isolate::new("6/h");
+    let mut running = asking(&isolate, 6);
+    (0..6).for_each(|question| isolate.step(question, Step::Failed));
+    poll(&mut running);
+    assert_eq!(isolate.passed.borrow().len(), 6);
+    NOW.set(now().plus(Span::from_secs(1)));
+    running.push(isolate.request());
+    poll(&mut running);
+    isolate.step(6, Step::Answered);
+    poll(&mut running);
+    isolate.world.evict();
+    isolate.wallet.replace(Wallet::default());
+    running.push(isolate.request());
+    poll(&mut running);
+    isolate.step(7, Step::Answered);
+    poll(&mut running);
+    assert_eq!(isolate.passed.borrow().len(), 6, "the actor's next life knows of them too");
+}
+
+#[test]
+fn in_whatever_order_it_happens_no_more_than_the_limit_passes() {
+    for (limit, most_ms) in [("6/h", 400), ("40/min", 400), ("100/s", 40), ("1000/min", 100)] {
+        for seed in 0..400 {
+            chance(limit, most_ms, seed);
+        }
+    }
+}
+
+/// A story by chance: requests, what becomes of their questions, clients that leave, evictions, and time.
+fn chance(limit: &str, most_ms: u64, seed: u64) {
+    let isolate = Isolate::new(limit);
+    let mut state = seed;
+    let mut draw = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let mut running = Vec::new();
+    for _ in 0..120 {
+        match draw(12) {
+            0..3 => (0..=draw(6)).for_each(|_| running.push(isolate.request())),
+            3..9 => {
+                let mut steps = isolate.steps.borrow_mut();
+                let mut open: Vec<&mut Step> =
+                    steps.iter_mut().filter(|step| matches!(step, Step::Sent | Step::Arrived)).collect();
+                if !open.is_empty() {
+                    let which = draw(open.len() as u64) as usize;
+                    *open[which] = match draw(3) {
+                        0 => Step::Arrived,
+                        1 => Step::Answered,
+                        _ => Step::Failed,
+                    };
+                }
+            }
+            9 => isolate.world.evict(),
+            10 if !running.is_empty() && draw(4) == 0 => {
+                // Its client has left.
+                let which = draw(running.len() as u64) as usize;
+                drop(running.swap_remove(which));
+            }
+            _ => NOW.set(now().plus(Span::from_millis(draw(most_ms)))),
+        }
+        poll(&mut running);
+    }
+    isolate.judge(format_args!("{limit}, {seed}"));
+}
