@@ -59,7 +59,13 @@ impl<A: Actors> Gate<'_, A> {
         // A caller's actor that hangs must not leave the shared limits unchecked as well, so a quarter is kept for them.
         let kept = if plan.shared.is_empty() { Span::ZERO } else { deadline.half().half() };
         self.meet(&plan.caller, Paid::Before, due.minus(kept), &mut decision).await;
-        if decision.refusal.is_none() && !self.has_had_its_share(plan, &mut decision) && between().await {
+        if decision.refusal.is_some() || self.has_had_its_share(plan, &mut decision) {
+            return decision;
+        }
+        let begun = self.now();
+        if between().await {
+            // Who may wait for a place waits on its own account: or what everyone shares could not be checked afterwards.
+            let due = due.plus(self.now().since(begun));
             self.meet(&plan.shared, Paid::Nothing, due, &mut decision).await;
             self.share_out(plan, &decision);
         }

@@ -1,7 +1,10 @@
 //! One deadline for the whole of a decision, whoever is slow.
 
 use super::support::{Deployment, now};
+use crate::support::run;
+use penstock::gate::plan::Plan;
 use penstock::gate::verdict::Reason;
+use penstock::identity::Subject;
 use penstock::limit::time::Span;
 
 const DEADLINE: Span = Span::from_millis(250);
@@ -52,4 +55,18 @@ fn without_an_answer_in_time_on_error_decides() {
     let begun = now();
     assert_eq!(deployment.request("/", 1, None).refusal.unwrap().reason, Reason::LimiterUnavailable);
     assert_eq!(now().since(begun), DEADLINE);
+}
+
+#[test]
+fn who_has_waited_for_a_place_still_has_its_shared_limits_checked() {
+    let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "10/min", "in_flight": "5", "wait": "2s"}}"#);
+    deployment.slow.replace(Some(("Shared", Span::from_millis(100))));
+    let plan = Plan::new(&deployment.policy, None, Subject::from_bytes([1; 16]), |_| None);
+    let wait = async || {
+        deployment.forward(Span::from_secs(2));
+        true
+    };
+    let decision = run(deployment.gate().decide_around(&plan, wait));
+    assert!(decision.refusal.is_none(), "{decision:?}");
+    assert!(decision.unchecked.is_empty());
 }
