@@ -156,3 +156,83 @@ fn a_fault_is_not_told_twice() {
     assert_eq!(faults(json!({ "LIMIT_X": { "route": "/x", "global": "5/sec", "warmup": "30s" } })).len(), 1);
     assert_eq!(faults(json!({ "LIMIT_X": { "route": "/x", "in_flight": "x", "wait": "1s" } })).len(), 1);
 }
+
+#[test]
+fn no_value_is_taken_for_no_limit() {
+    let values = |texts: &[&str]| {
+        let others = [json!(null), json!(true), json!([]), json!({}), json!(-1), json!(0), json!(1.5), json!(1e300)];
+        texts.iter().map(|text| json!(text)).chain(others).collect::<Vec<_>>()
+    };
+    let counts =
+        ["", "0", "00", " 20", "20 ", "+20", "-20", "1e3", "0x10", "20.0", "1_000", "1000001", "\u{662}", "unlimited"];
+    let autos = [
+        "Auto",
+        "auto ",
+        "auto5..9",
+        "auto 5",
+        "auto 5..",
+        "auto ..5",
+        "auto 5..3",
+        "auto 5...9",
+        "auto  5..9",
+        "auto 0..0",
+        "auto 5..9 ",
+        "auto +5..9",
+        "auto 5..1e3",
+        "auto 5..1000001",
+        "auto 5..99999999999999999999",
+    ];
+    let spans = [
+        "",
+        "0",
+        "0ms",
+        "0s",
+        "-1s",
+        "1.5s",
+        "1 s",
+        " 1s",
+        "1s ",
+        "1S",
+        "s",
+        "1d",
+        "18446744073709551615h",
+        "\u{661}s",
+    ];
+    let fields = [
+        ("in_flight", values(&[&counts[..], &autos[..]].concat())),
+        ("sockets", values(&[&counts[..], &["auto"]].concat())),
+        ("wait", values(&spans)),
+        ("timeout", values(&spans)),
+        ("warmup", values(&spans)),
+        ("priority", values(&["", "HIGH", "high ", "1"])),
+    ];
+    for (field, values) in fields {
+        for value in values {
+            for name in ["LIMIT_X", "LIMIT_BASE"] {
+                let mut binding = json!({ "global": "5/s" });
+                if name == "LIMIT_X" {
+                    binding["route"] = json!("/x");
+                }
+                if field != "in_flight" {
+                    binding["in_flight"] = json!(5);
+                }
+                binding[field] = value.clone();
+                let found = faults(json!({ name: binding }));
+                assert_eq!(found.len(), 1, "{field}: {value}: {found:?}");
+                assert!(found[0].starts_with(&format!("{name}.{field}: ")), "{found:?}");
+            }
+        }
+    }
+    for budget in ["", "0/day", "999", "90000/day UTC", "90000/d", "90000 /day", "/day", "1e6", "1000000001", "+90000"]
+    {
+        let found = faults(json!({ "BUDGET": budget, "LIMIT_BASE": { "per_ip": "5/s" } }));
+        assert!(matches!(found.as_slice(), [only] if only.starts_with("BUDGET: ")), "{budget}: {found:?}");
+    }
+    let base = |fields: Value| faults(json!({ "LIMIT_BASE": fields }));
+    assert_eq!(base(json!({ "priority": "low", "per_ip": "5/s" })).len(), 1, "it decides nothing");
+    assert!(base(json!({ "priority": "low" })).len() <= 2, "and there is nothing else");
+    assert_eq!(
+        policy(json!({ "LIMIT_BASE": { "sockets": 5 } })).base.unwrap().capacity.sockets.unwrap().size,
+        Size::Fixed(5)
+    );
+}
