@@ -26,6 +26,17 @@ test("a status that nobody else could make passes through", async (t) => {
   assert.equal(rateHeaders(await edge.get("/?as=status&status=599", { ip })).limits[0].name, "base/ip");
 });
 
+test("a status that nobody else could make passes through a cap as well, and keeps no slot", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_BASE: { in_flight: "1" } } });
+  for (const status of [600, 999, 204, 304, 999]) {
+    const body = status < 600 ? "" : "b";
+    const answer = await edge.post(`/?as=status&status=${status}&body=${body}`, { ip, body: "order" });
+    assert.equal(answer.status, status, answer.text);
+    assert.equal(answer.text, body);
+  }
+  assert.equal(edge.origin.count, 5);
+});
+
 test("sec_01_a_key_in_a_query_is_not_logged_when_its_URL_cannot_be_fetched", async (t) => {
   const vars = { KEY: "query:k", LIMIT_BASE: { per_key: "1000/min" } };
   const edge = await start(t, { outbound: true, origin: () => null, vars });
