@@ -2,9 +2,11 @@
 //
 //   GET /sse    one server-sent event a second, to see that answers stream
 //   /status/N   answers with status N
+//   /slow/MS    answers after so many milliseconds, 60,000 at most
 //   anything    method, path, headers and body, as JSON
 
 import http from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 
 async function text(request) {
   const chunks = [];
@@ -22,6 +24,8 @@ function events(response) {
 async function answer(request, response) {
   const { method, url, headers } = request;
   if (url === "/sse") return events(response);
+  const wait = Number(/^\/slow\/(\d{1,5})$/.exec(url)?.[1] ?? 0);
+  if (wait > 0) await sleep(Math.min(wait, 60_000));
   const status = Number(/^\/status\/([2-5]\d\d)$/.exec(url)?.[1] ?? 200);
   const echo = { method, url, headers, body: await text(request) };
   response.writeHead(status, { "content-type": "application/json" });
