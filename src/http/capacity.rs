@@ -70,7 +70,9 @@ impl Places {
     /// What a request that was let in has, from now on.
     pub fn new(tickets: Vec<Ticket>, isolate: Rc<Isolate>, client: SlotsClient) -> Places {
         let caps = tickets.iter().map(|ticket| Rc::clone(ticket.cap())).collect();
-        Places { tickets, caps, isolate, client, begun: clock::now() }
+        let begun = clock::now();
+        tickets.iter().for_each(|ticket| ticket.beat(begun));
+        Places { tickets, caps, isolate, client, begun }
     }
 
     /// Whether it has any.

@@ -147,6 +147,11 @@ impl<K: Keepers> Admit<'_, K> {
         Admission { place, trouble }
     }
 
+    /// How long a place may take at most that may be waited for as long as `wait`.
+    pub(super) fn longest(&self, wait: Span) -> Span {
+        wait.plus(self.patience.times(u64::from(ASKS).saturating_add(1)))
+    }
+
     /// Says to the actor what is to be said off any request's path.
     pub async fn tick(&self, cap: &Rc<Cap>) {
         if let Some(question) = self.book(cap, |book, now| book.tick(now, self.patience)) {
@@ -205,6 +210,14 @@ impl Ticket {
         self.book(|book, id| {
             let now = book.now(wall);
             book.beat(id, now);
+        });
+    }
+
+    /// The request is on its way to other places, for up to `span`.
+    pub fn hold(&self, wall: Time, span: Span) {
+        self.book(|book, id| {
+            let now = book.now(wall);
+            book.hold(id, now, span);
         });
     }
 

@@ -57,6 +57,12 @@ impl Beats {
         self.last.insert(id, now);
     }
 
+    /// Is still there, and will give no sign for up to `span`.
+    pub fn hold(&mut self, id: Id, now: Time, span: Span) {
+        self.look(now);
+        self.last.insert(id, now.plus(span));
+    }
+
     /// Has left.
     pub fn leave(&mut self, id: Id) {
         self.last.remove(&id);

@@ -167,6 +167,11 @@ impl Book {
         self.users.beat(id, now);
     }
 
+    /// Hears that a request will be silent for up to `span`, and is there all the same.
+    pub fn hold(&mut self, id: Id, now: Time, span: Span) {
+        self.users.hold(id, now, span);
+    }
+
     /// A request has ended.
     pub fn leave(&mut self, id: Id) {
         self.users.leave(id);

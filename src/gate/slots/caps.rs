@@ -89,6 +89,7 @@ pub fn met<'p>(policy: &'p Policy, route: Option<&'p Binding>, kind: Kind) -> Ve
 pub async fn enter<'p>(admit: &Admit<'_, impl Keepers>, caps: &[MetCap<'p>], caller: Subject) -> Entry<'p> {
     let mut entry = Entry::default();
     for &MetCap { cap, binding, leaves, wait } in caps {
+        hold(&entry.places, admit, wait);
         let admission = admit.admit(cap, leaves, wait, &mut entry.spent).await;
         let unknown = matches!(admission.place, Err(Without::Unknown));
         if admission.trouble.is_some() || unknown {
@@ -110,7 +111,14 @@ pub async fn enter<'p>(admit: &Admit<'_, impl Keepers>, caps: &[MetCap<'p>], cal
             }
         }
     }
+    // What everyone shares is asked next.
+    hold(&entry.places, admit, Span::ZERO);
     entry
+}
+
+/// Nobody gives signs of life for a request before it is at the origin, so its places are held for it until then.
+fn hold(places: &[Ticket], admit: &Admit<'_, impl Keepers>, wait: Span) {
+    places.iter().for_each(|place| place.hold((admit.wall)(), admit.longest(wait)));
 }
 
 fn come_back(caller: Subject) -> u64 {

@@ -8,9 +8,10 @@ use penstock::gate::slots::caps::{Entry, Kind, MetCap, enter, met};
 use penstock::gate::slots::{Answer, Keepers, Question, Reserve, TERM};
 use penstock::gate::verdict::Reason;
 use penstock::identity::Subject;
-use penstock::limit::time::Span;
-use penstock::policy::Policy;
+use penstock::limit::time::{Span, Time};
+use penstock::policy::{Cap, Policy};
 use serde_json::{Value, json};
+use std::rc::Rc;
 
 /// Gives what it is asked for, up to so many at each cap; `None` answers nothing.
 struct Giving(Option<u64>, Cell<u32>);
@@ -122,4 +123,41 @@ fn a_cap_that_cannot_be_checked_does_what_on_error_says() {
     assert_eq!(of("open"), [None; 4]);
     assert_eq!(of("local")[0], None, "at least one");
     assert_eq!(of("local")[1..], [Some(Reason::OverCapacity); 3]);
+}
+
+thread_local! {
+    static NOW: Cell<Time> = const { Cell::new(EVENING) };
+}
+
+/// Gives what it is asked for at the binding's cap and nothing at base's, and notes how few have a place at the former.
+struct Crowded<'a>(&'a RefCell<Books>, Rc<Cap>, Cell<u64>);
+
+impl Keepers for Crowded<'_> {
+    async fn ask(&self, cap: &str, question: &Question) -> Result<Answer, Trouble> {
+        Giving(Some(if cap.starts_with("base") { 0 } else { 5 }), Cell::new(0)).ask(cap, question).await
+    }
+
+    async fn pause(&self, span: Span) {
+        NOW.set(NOW.get().plus(span));
+        let book = self.0.borrow_mut().of(&self.1);
+        let used = book.borrow_mut().in_use(NOW.get());
+        self.2.set(self.2.get().min(used));
+    }
+}
+
+#[test]
+fn who_waits_for_a_second_place_keeps_the_first() {
+    let policy = policy(json!({
+        "LIMIT_BASE": { "in_flight": 9, "wait": "5s" },
+        "LIMIT_X": { "route": "/x", "in_flight": 5 },
+    }));
+    let (books, caps) = (RefCell::new(Books::default()), caps(&policy, "/x", Kind::Plain));
+    let keepers = Crowded(&books, Rc::clone(caps[0].cap), Cell::new(u64::MAX));
+    let admit = Admit { keepers: &keepers, books: &books, patience: Span::from_millis(250), wall: || NOW.get() };
+    let entry = run(enter(&admit, &caps, Subject::from_bytes([1; 16])));
+    assert_eq!(entry.refused.unwrap().cap.name, "base/in-flight");
+    assert!(NOW.get().since(EVENING) >= Span::from_secs(5));
+    assert_eq!(keepers.2.get(), 1);
+    NOW.set(NOW.get().plus(Span::from_secs(1)));
+    assert_eq!(books.borrow_mut().of(caps[0].cap).borrow_mut().in_use(NOW.get()), 0, "and then has none");
 }
