@@ -124,8 +124,8 @@ impl Slots {
         // It keeps no more than this from the moment it asked. Where it says that it keeps more than is known of, its term has passed
         // here: then it gets back what is free.
         let own = known.map_or(0, |known| known.slots).min(question.keeps);
-        let others: u64 =
-            self.holders.iter().filter(|(id, _)| *id != question.holder).map(|(_, other)| other.slots).sum();
+        let others = self.holders.iter().filter(|(id, _)| *id != question.holder);
+        let others = others.map(|(_, other)| other.slots).fold(0, u64::saturating_add);
         let free = cap.saturating_sub(others.saturating_add(own));
         let wants = question.wants.max(question.keeps).min(cap);
         let share = self.share(question.holder, wants, cap, now);
@@ -182,7 +182,7 @@ impl Slots {
 
     /// How many are lent.
     pub fn lent(&self) -> u64 {
-        self.holdings().map(|holding| holding.slots).sum()
+        self.holdings().map(|holding| holding.slots).fold(0, u64::saturating_add)
     }
 
     /// Takes back what was not asked for again in time; the earliest time at which there is more to take back, if anything is lent.
@@ -203,7 +203,7 @@ impl Slots {
         };
         let others = || self.holders.iter().filter(|(id, _)| *id != question.holder).map(|(_, other)| other);
         let wanted = others().map(|other| other.wants).fold(question.wants, u64::saturating_add);
-        let at_once = others().map(|other| other.peak).sum::<u64>();
+        let at_once = others().map(|other| other.peak).fold(0, u64::saturating_add);
         let adaptive = self.adaptive.get_or_insert_with(|| Adaptive::new(floor, ceiling));
         adaptive.bound(floor, ceiling);
         if let Some(slots::Sample { ended, sum_ms, errors, peak, .. }) = question.sample {
