@@ -5,14 +5,14 @@ import { HOST, open, send } from "../harness/index.mjs";
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** One client that goes on until `over()`. `answered(answer)` sees every whole answer, `failed(error)` every connection that broke. */
-export async function client({ edge, isolates, random, over, answered, failed }) {
+/** One client that goes on until `over()`, and hangs up now and then while `leaves()`. `answered(answer)` sees every whole answer, `failed(error)` every connection that broke. */
+export async function client({ edge, isolates, random, over, leaves, answered, failed }) {
   const pace = random.pick([5, 20, 100, 400]);
   while (!over()) {
     const who = caller(random);
     const url = edge.url(random.below(isolates));
     try {
-      await act({ url, who, random, answered });
+      await act({ url, who, random, leaves, answered });
     } catch (error) {
       failed(error);
     }
@@ -27,13 +27,13 @@ function caller(random) {
   return random.below(3) ? { ip, key: `key-${random.below(8)}` } : { ip };
 }
 
-async function act({ url, who, random, answered }) {
+async function act({ url, who, random, leaves, answered }) {
   const path = random.pick(["/v1/items", "/v1/items", "/v1/items/7", "/shared/feed?as=slow&ms=300", "/loose", "/login"]);
   switch (random.below(12)) {
     case 0:
       return answered(await send(url, { ...who, method: "POST", path, body: "x".repeat(1 + random.below(50_000)) }));
     case 1:
-      return hangUp({ url, who, path, random });
+      return leaves() ? hangUp({ url, who, path, random }) : undefined;
     case 2:
       return talk({ url, who });
     default:
