@@ -10,6 +10,9 @@ const state = module.__worker_init_state();
 const waiting = new Set();
 const GONE = Symbol("gone");
 
+/** No more than so many: whoever has left is never done, and stays among them. */
+const MOST = 10_000;
+
 /** What is said where nothing else can be: as `limiter_unavailable` in the module. */
 const PROBLEM = {
   type: "about:blank",
@@ -67,6 +70,7 @@ async function within(work) {
   renewed();
   let go;
   const gone = new Promise((resolve) => waiting.add((go = resolve)));
+  if (waiting.size > MOST) waiting.delete(waiting.values().next().value);
   try {
     return await Promise.race([work(), gone]);
   } catch (error) {
