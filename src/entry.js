@@ -40,7 +40,7 @@ function renewed() {
 /** The instance is at its end. */
 function end() {
   state.criticalError = true;
-  for (const go of waiting) go(GONE);
+  for (const go of waiting) go();
   waiting.clear();
 }
 
@@ -65,30 +65,47 @@ globalThis.queueMicrotask = (work) => {
   });
 };
 
-/** What `work` comes to in this instance, or `GONE` where the instance fails. */
-async function within(work) {
+/** What `work` comes to in this instance, at once or as a promise; or what `gone` gives, where the instance fails. */
+function within(work, gone) {
   renewed();
-  let go;
-  const gone = new Promise((resolve) => waiting.add((go = resolve)));
-  if (waiting.size > MOST) waiting.delete(waiting.values().next().value);
   try {
-    return await Promise.race([work(), gone]);
-  } catch (error) {
-    judge(error);
-    if (state.criticalError) return GONE;
-    throw error;
-  } finally {
-    waiting.delete(go);
+    const answer = work();
+    return answer instanceof Promise ? guarded(answer, gone) : answer;
+  } catch {
+    // What an answer can fail with is in a promise, so this has come through the module's code.
+    end();
+    return gone();
   }
 }
 
+function guarded(answer, gone) {
+  const first = new Promise((resolve, reject) => {
+    const go = () => resolve(GONE);
+    waiting.add(go);
+    if (waiting.size > MOST) waiting.delete(waiting.values().next().value);
+    answer.then(
+      (value) => {
+        waiting.delete(go);
+        resolve(value);
+      },
+      (error) => {
+        waiting.delete(go);
+        judge(error);
+        if (state.criticalError) go();
+        else reject(error);
+      },
+    );
+  });
+  // Whose request it is says what it is told: another's may be running when it is let go.
+  return first.then((value) => (value === GONE ? gone() : value));
+}
+
 export default {
-  async fetch(request, env, context) {
-    const answer = await within(() => module.fetch(request, env, context));
-    return answer === GONE ? unavailable() : answer;
+  fetch(request, env, context) {
+    return within(() => module.fetch(request, env, context), unavailable);
   },
   async scheduled(event, env, context) {
-    await within(() => module.scheduled(event, env, context));
+    await within(() => module.scheduled(event, env, context), () => {});
   },
 };
 
@@ -98,16 +115,19 @@ export class BucketActor {
   }
 
   /** The actor in the instance of now. An older one's is of no use; its storage is. */
-  async in(call) {
-    const answer = await within(() => {
-      if (this.instance !== state.instanceId) {
-        this.actor = new module.BucketActor(...this.made);
-        this.instance = state.instanceId;
-      }
-      return call(this.actor);
-    });
-    if (answer === GONE) throw new Error("the actor's module failed");
-    return answer;
+  in(call) {
+    return within(
+      () => {
+        if (this.instance !== state.instanceId) {
+          this.actor = new module.BucketActor(...this.made);
+          this.instance = state.instanceId;
+        }
+        return call(this.actor);
+      },
+      () => {
+        throw new Error("the actor's module failed");
+      },
+    );
   }
 
   fetch(request) {

@@ -23,20 +23,25 @@ pub mod isolate;
 pub mod ledger;
 pub mod limit;
 pub mod log;
+mod now_or_later;
 pub mod policy;
 pub mod time_out;
 
 use isolate::Isolate;
-use worker::{Context, Env, ScheduleContext, ScheduledEvent, event};
+use now_or_later::now_or_later;
+use worker::wasm_bindgen::JsValue;
+use worker::wasm_bindgen::prelude::wasm_bindgen;
+use worker::{Context, Env, ScheduleContext, ScheduledEvent, event, worker_sys};
 
 #[event(start)]
 fn start() {
     console_error_panic_hook::set_once();
 }
 
-#[event(fetch)]
-async fn fetch(request: web_sys::Request, env: Env, context: Context) -> worker::Result<web_sys::Response> {
-    Ok(clock::once_a_turn(http::serve::serve(request, env, &context)).await?)
+/// Answers a request: with a `Response`, or the promise of one. Not `worker`'s event, which makes a promise of every answer.
+#[wasm_bindgen]
+pub fn fetch(request: web_sys::Request, env: Env, context: worker_sys::Context) -> JsValue {
+    now_or_later(clock::once_a_turn(http::serve::serve(request, env, Context::new(context))))
 }
 
 #[event(scheduled)]

@@ -16,26 +16,48 @@ export function shown(request, names) {
 export function made(status, text, bytes, lines) {
   // The bytes lie in memory that will be used again.
   const response = new Response(bytes?.slice() ?? text, { status });
-  set(response.headers, lines);
+  set(response.headers, lines.split("\n"), 0);
   return response;
 }
 
 /** The same response with headers besides its own. */
 export function dressed(response, lines) {
-  const copy = new Response(response.body, response);
-  set(copy.headers, lines);
-  return copy;
+  return lines ? withHeaders(response, lines.split("\n"), 0) : response;
 }
 
-/** Sends the request on to `url`, with one more header line. A Request serves as the init of another, and brings all it has: method, headers, body stream,
- *  redirect mode, signal. */
+/** Sends the request on to `url`, with one more header line. */
 export function send(request, url, name, value, encodeResponseBody, signal) {
-  const outgoing = new Request(url, request);
-  outgoing.headers.append(name, value);
+  const outgoing = onward(request, url, name, value);
   return encodeResponseBody || signal ? fetch(outgoing, { encodeResponseBody, signal }) : fetch(outgoing);
 }
 
-function set(headers, lines) {
+/** The whole way to the origin and back: `lines` are what `send` is given, and then what `dressed` is. `failed` answers where the origin does not. */
+export function pass(request, lines, failed) {
   const parts = lines.split("\n");
-  for (let at = 0; at + 1 < parts.length; at += 2) headers.set(parts[at], parts[at + 1]);
+  const outgoing = onward(request, parts[0], parts[1], parts[2]);
+  return fetch(outgoing).then(
+    (response) => (parts.length > 4 ? withHeaders(response, parts, 3) : response),
+    (error) => failed(request, error),
+  );
+}
+
+/** A Request serves as the init of another, and brings all it has: method, headers, body stream, redirect mode, signal. */
+function onward(request, url, name, value) {
+  const outgoing = new Request(url, request);
+  outgoing.headers.append(name, value);
+  return outgoing;
+}
+
+/** A switch of protocols (101) is left alone, and so is a status past 599 (some origins say 999): the runtime passes them on, but lets nobody make
+ *  another like them. */
+function withHeaders(response, parts, from) {
+  const { status } = response;
+  if (status < 200 || status > 599) return response;
+  const copy = new Response(response.body, response);
+  set(copy.headers, parts, from);
+  return copy;
+}
+
+function set(headers, parts, from) {
+  for (let at = from; at + 1 < parts.length; at += 2) headers.set(parts[at], parts[at + 1]);
 }

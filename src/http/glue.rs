@@ -26,6 +26,8 @@ extern "C" {
         encoding: Option<&str>,
         signal: Option<&AbortSignal>,
     ) -> Result<Promise, JsValue>;
+    #[wasm_bindgen(catch)]
+    fn pass(request: &Request, lines: &str, failed: &JsValue) -> Result<Promise, JsValue>;
 }
 
 /// Names of headers, in both languages.
@@ -81,6 +83,26 @@ pub fn with(response: &Response, headers: &[Header]) -> Result<Response, JsValue
     dressed(response, &lines(headers))
 }
 
+/// Sends `request` to `url` with one header line more, and dresses the answer as [`with`] does, all without another call of ours; where no
+/// answer comes, `failed` (a function of the request and what was thrown) gives one.
+///
+/// # Errors
+/// The runtime's, where it cannot even be tried.
+pub fn fetch_with(
+    request: &Request,
+    url: &str,
+    (name, value): (&str, &str),
+    headers: &[Header],
+    failed: &JsValue,
+) -> Result<Promise, JsValue> {
+    let mut text = String::with_capacity(256);
+    for part in [url, "\n", name, "\n", value, "\n"] {
+        text.push_str(part);
+    }
+    add_lines(&mut text, headers);
+    pass(request, &text, failed)
+}
+
 /// Sends `request` to `url`, with one header line more. `encoding` is the runtime's `encodeResponseBody`; `signal` ends it before its time.
 ///
 /// # Errors
@@ -97,10 +119,14 @@ pub fn fetch(
 
 fn lines(headers: &[Header]) -> String {
     let mut text = String::new();
+    add_lines(&mut text, headers);
+    text
+}
+
+fn add_lines(text: &mut String, headers: &[Header]) {
     for (name, value) in headers {
         for part in [*name, "\n", value.as_str(), "\n"] {
             text.push_str(part);
         }
     }
-    text
 }

@@ -4,7 +4,7 @@ use super::arrived::Arrived;
 use super::glue;
 use super::rate_headers::Header;
 use std::borrow::Cow;
-use web_sys::{AbortSignal, Response, Url};
+use web_sys::{AbortSignal, Request, Response, Url};
 use worker::js_sys::Promise;
 use worker::wasm_bindgen::JsValue;
 
@@ -21,32 +21,52 @@ pub enum Body {
     Raw,
 }
 
-/// Sends the request to `origin` (`https://host/prefix`), or on to its own URL where there is none; what comes is a `Response`.
-///
-/// # Errors
-/// What the runtime throws when the origin cannot be reached.
-pub fn forward(
-    arrived: &Arrived<'_>,
-    origin: Option<&str>,
-    hop: &str,
-    body: Body,
-    signal: Option<&AbortSignal>,
-) -> Result<Promise, JsValue> {
-    let Arrived { request, target, .. } = arrived;
-    let url = match origin {
-        Some(origin) if target.may_climb() => {
-            // Under a host of its own: the one that was sent may be none.
-            let resolved = Url::new(&format!("http://host{}", target.path_and_query))?;
-            Cow::from(format!("{origin}{}{}", resolved.pathname(), resolved.search()))
-        }
-        Some(origin) => Cow::from(format!("{origin}{}", target.path_and_query)),
-        None => Cow::from(arrived.url),
-    };
-    let encoding = match body {
-        Body::Untouched => None,
-        Body::Raw => Some("manual"),
-    };
-    glue::fetch(request, &url, (HOP, hop), encoding, signal)
+/// Where a request goes on to, and the mark that it carries from here on.
+#[derive(Debug)]
+pub struct Onward<'a> {
+    url: Cow<'a, str>,
+    hop: &'a str,
+}
+
+impl<'a> Onward<'a> {
+    /// On to `origin` (`https://host/prefix`), or to the request's own URL where there is none.
+    ///
+    /// # Errors
+    /// None that is known; the runtime's, should it not read a path that it has read before.
+    pub fn new(arrived: &Arrived<'a>, origin: Option<&str>, hop: &'a str) -> Result<Onward<'a>, JsValue> {
+        let target = &arrived.target;
+        let url = match origin {
+            Some(origin) if target.may_climb() => {
+                // Under a host of its own: the one that was sent may be none.
+                let resolved = Url::new(&format!("http://host{}", target.path_and_query))?;
+                Cow::from([origin, &resolved.pathname(), &resolved.search()].concat())
+            }
+            Some(origin) => Cow::from([origin, target.path_and_query].concat()),
+            None => Cow::from(arrived.url),
+        };
+        Ok(Onward { url, hop })
+    }
+
+    /// Sends it on; what comes is a `Response`. `signal` ends it before its time.
+    ///
+    /// # Errors
+    /// What the runtime throws when the origin cannot be reached.
+    pub fn send(&self, request: &Request, body: Body, signal: Option<&AbortSignal>) -> Result<Promise, JsValue> {
+        let encoding = match body {
+            Body::Untouched => None,
+            Body::Raw => Some("manual"),
+        };
+        glue::fetch(request, &self.url, (HOP, self.hop), encoding, signal)
+    }
+
+    /// Sends it on where nothing has to be done when the answer comes but to give it `headers` besides its own, so that it need not
+    /// come by here again. Where none comes, `failed` is called with the request and with what was thrown, and answers.
+    ///
+    /// # Errors
+    /// As [`Onward::send`].
+    pub fn pass(&self, request: &Request, headers: &[Header], failed: &JsValue) -> Result<Promise, JsValue> {
+        glue::fetch_with(request, &self.url, (HOP, self.hop), headers, failed)
+    }
 }
 
 /// The same answer with `headers` besides its own. A switch of protocols (101) is left alone, and so is a status past 599 (some
@@ -54,9 +74,6 @@ pub fn forward(
 ///
 /// # Errors
 /// None that is known; the runtime's, should it not take a header.
-pub fn with_headers(response: Response, headers: &[Header]) -> Result<Response, JsValue> {
-    if headers.is_empty() || !(200..=599).contains(&response.status()) {
-        return Ok(response);
-    }
-    glue::with(&response, headers)
+pub fn with_headers(response: &Response, headers: &[Header]) -> Result<Response, JsValue> {
+    glue::with(response, headers)
 }

@@ -1,14 +1,15 @@
 //! One request from its arrival to its answer.
 
-use super::answer::{Answer, Asker};
 use super::arrived::Arrived;
-use super::capacity::{Places, Silence, Task};
+use super::capacity::{Places, Task};
+use super::conduct::{Conduct, unreachable};
 use super::cors::is_preflight;
-use super::glue::{self, Names};
+use super::glue::Names;
 use super::problem::{Failure, Problem};
-use super::proxy::{self, Body};
-use super::rate_headers::{Header, Stand, rate_headers};
+use super::proxy::{HOP, Onward};
+use super::rate_headers::{Stand, rate_headers};
 use super::report::Reporter;
+use super::respond::{respond, trace};
 use crate::actor::client::Client;
 use crate::actor::slots_client::SlotsClient;
 use crate::clock;
@@ -21,35 +22,50 @@ use crate::gate::verdict::Spent;
 use crate::identity::address::Address;
 use crate::identity::{Presented, Subject};
 use crate::isolate::{Isolate, Loaded};
-use crate::limit::time::Time;
 use crate::policy::{Binding, Settings};
 use futures_util::future::join_all;
 use std::rc::Rc;
-use web_sys::{AbortController, Request, Response};
+use web_sys::{Request, Response};
 use worker::wasm_bindgen::JsValue;
+use worker::wasm_bindgen::closure::Closure;
 use worker::{Context, Env};
 
-/// Answers a request; whatever happens, with an answer.
+thread_local! {
+    /// Answers where an origin does not, for requests that are not waited for here.
+    static UNREACHABLE: Closure<dyn Fn(Request, JsValue) -> Result<Response, JsValue>> = Closure::new(answer_for_the_origin);
+}
+
+/// Answers a request; whatever happens, with an answer: a `Response`, or the promise of one.
 ///
 /// # Errors
 /// The runtime's, should it not even take a response that we make.
-pub async fn serve(request: Request, env: Env, context: &Context) -> Result<Response, JsValue> {
+pub async fn serve(request: Request, env: Env, context: Context) -> Result<JsValue, JsValue> {
     let isolate = Isolate::get(&env);
     let Some(loaded) = &isolate.loaded else {
-        let names = Names::new([]);
-        let shown = names.shown(&request);
-        let arrived = Arrived::read(&request, &names, &shown);
-        return respond(&arrived, &Problem::failure(Failure::Misconfigured), &Settings::default(), None);
+        return fail(&request, Failure::Misconfigured, &Settings::default()).map(JsValue::from);
     };
     let shown = loaded.asked.shown(&request);
     let arrived = Arrived::read(&request, &loaded.asked, &shown);
-    match decide_and_forward(&arrived, env, context, &isolate, loaded).await {
-        Ok(response) => Ok(response),
+    match decide_and_forward(&arrived, env, &context, &isolate, loaded).await {
+        Ok(answer) => Ok(answer),
         Err(thrown) => {
             isolate.warn("request", &format!("{thrown:?}"), clock::now());
-            respond(&arrived, &Problem::failure(Failure::Unforeseen), &loaded.policy.settings, None)
+            fail(&request, Failure::Unforeseen, &loaded.policy.settings).map(JsValue::from)
         }
     }
+}
+
+fn answer_for_the_origin(request: Request, thrown: JsValue) -> Result<Response, JsValue> {
+    let isolate = Isolate::current();
+    let failure = isolate.as_deref().map_or(Failure::OriginUnreachable, |isolate| unreachable(isolate, &thrown));
+    let settings = isolate.as_deref().and_then(|isolate| Some(&isolate.loaded.as_ref()?.policy.settings));
+    fail(&request, failure, settings.unwrap_or(&Settings::default()))
+}
+
+fn fail(request: &Request, failure: Failure, settings: &Settings) -> Result<Response, JsValue> {
+    let names = Names::new([]);
+    let shown = names.shown(request);
+    respond(&Arrived::read(request, &names, &shown), &Problem::failure(failure), settings, None)
 }
 
 async fn decide_and_forward(
@@ -58,14 +74,14 @@ async fn decide_and_forward(
     context: &Context,
     isolate: &Rc<Isolate>,
     loaded: &Loaded,
-) -> Result<Response, JsValue> {
+) -> Result<JsValue, JsValue> {
     let begun = clock::now();
     let policy = &loaded.policy;
     let settings = &policy.settings;
     let target = &arrived.target;
     let hop = loaded.hop(target.authority);
-    if arrived.header(proxy::HOP).is_some_and(|sent| sent.split(',').any(|mark| mark.trim_ascii() == hop)) {
-        return respond(arrived, &Problem::failure(Failure::Loop), settings, None);
+    if arrived.header(HOP).is_some_and(|sent| sent.split(',').any(|mark| mark.trim_ascii() == hop)) {
+        return respond(arrived, &Problem::failure(Failure::Loop), settings, None).map(JsValue::from);
     }
 
     let route = policy.route(arrived.method, target.authority, target.path());
@@ -77,7 +93,7 @@ async fn decide_and_forward(
     if let Some(block) = reception.blocked {
         let words = block.binding.or(policy.base.as_ref()).map(Binding::words).unwrap_or_default();
         let trace = settings.trace.then(|| trace(&Spent::default(), 0, begun, clock::now()));
-        return respond(arrived, &Problem::blocked(words), settings, trace);
+        return respond(arrived, &Problem::blocked(words), settings, trace).map(JsValue::from);
     }
     let mut plan = match reception.free {
         true => Plan::default(),
@@ -138,54 +154,28 @@ async fn decide_and_forward(
         }
         let words = policy.binding(refusal.met.binding).map(Binding::words).unwrap_or_default();
         let problem = Problem::refusal(refusal, &plan, words, settings.headers, decided);
-        return respond(arrived, &problem, settings, trace);
+        return respond(arrived, &problem, settings, trace).map(JsValue::from);
     }
     if let Some(crowded) = &entry.refused {
-        return respond(arrived, &Problem::crowded(crowded, settings.headers, decided), settings, trace);
+        let problem = Problem::crowded(crowded, settings.headers, decided);
+        return respond(arrived, &problem, settings, trace).map(JsValue::from);
     }
 
-    let timeout = policy.timeout(route);
-    let deadline = timeout.map(|_| AbortController::new()).transpose()?;
-    let body = if places.is_empty() { Body::Untouched } else { Body::Raw };
-    let signal = deadline.as_ref().map(AbortController::signal);
-    let fetch = proxy::forward(arrived, settings.origin.as_deref(), &hop, body, signal.as_ref());
-    let answer = match fetch {
-        Ok(fetch) => places.keep_for(fetch, timeout).await,
-        Err(thrown) => Err(Silence::Thrown(thrown)),
-    };
-    if !places.is_empty() {
-        // Not before the origin has answered; see `capacity`.
-        run_errands();
-    }
-    let response = match answer {
-        Ok(response) if places.is_empty() => response,
-        Ok(response) => {
-            let (response, follow) = places.follow(response, kind)?;
-            context.wait_until(follow);
-            response
-        }
-        Err(silence) => {
-            if !places.is_empty() {
-                let late = matches!(silence, Silence::Late);
-                context.wait_until(if late { places.leave_broken_off() } else { places.leave() });
-            }
-            let failure = match silence {
-                Silence::Thrown(thrown) => {
-                    isolate.warn("origin", &format!("{thrown:?}"), clock::now());
-                    Failure::OriginUnreachable
-                }
-                Silence::Late => {
-                    deadline.iter().for_each(AbortController::abort);
-                    Failure::OriginTimeout
-                }
-            };
-            return respond(arrived, &Problem::failure(failure), settings, trace);
-        }
-    };
     let stand = decision.tightest.map(|at| Stand { limit: at.met.limit, left: at.left, more: at.more });
     let mut headers = rate_headers(settings.headers, stand.map(|stand| stand.limit), stand);
-    headers.extend(trace);
-    proxy::with_headers(response, &headers)
+    let onward = Onward::new(arrived, settings.origin.as_deref(), &hop)?;
+    let timeout = policy.timeout(route);
+    if places.is_empty() && timeout.is_none() && trace.is_none() {
+        return UNREACHABLE.with(|failed| onward.pass(arrived.request, &headers, failed.as_ref())).map(JsValue::from);
+    }
+    let kept = !places.is_empty();
+    let conduct = Conduct { arrived, isolate, settings, context, places, kind, timeout, trace };
+    let errands = || {
+        if kept {
+            run_errands();
+        }
+    };
+    conduct.there_and_back(&onward, &mut headers, errands).await.map(JsValue::from)
 }
 
 /// Runs errands when the request has its answer.
@@ -211,28 +201,4 @@ async fn enter<'p>(isolate: &Isolate, keepers: &SlotsClient, caps: &[MetCap<'p>]
     isolate.call_books();
     let admit = Admit { keepers, books: &isolate.books, patience: keepers.deadline, wall: clock::now };
     caps::enter(&admit, caps, caller).await
-}
-
-/// What `TRACE = "header"` adds to every answer: an RFC 9651 dictionary.
-fn trace(spent: &Spent, unchecked: usize, begun: Time, decided: Time) -> Header {
-    let Spent { actors, d1, rows, wallet, limits } = spent;
-    let us = decided.since(begun).as_nanos() / 1_000;
-    let mut value = format!("actors={actors}, d1={d1}, rows={rows}, wallet={wallet}, limits={limits}, us={us}");
-    if unchecked > 0 {
-        value.push_str(", unchecked=");
-        value.push_str(&unchecked.to_string());
-    }
-    ("Penstock-Trace", value)
-}
-
-fn respond(
-    arrived: &Arrived<'_>,
-    problem: &Problem<'_>,
-    settings: &Settings,
-    trace: Option<Header>,
-) -> Result<Response, JsValue> {
-    let asker = Asker::read(arrived.method, |name| arrived.header(name));
-    let mut answer = Answer::new(problem, &asker, settings);
-    answer.headers.extend(trace);
-    glue::respond(answer.status, answer.body.as_deref(), &answer.headers)
 }

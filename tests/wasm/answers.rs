@@ -45,7 +45,7 @@ async fn headers_are_added_to_a_copy_that_keeps_the_rest_apart() {
     )
     .unwrap()
     .unchecked_into();
-    let copy = with_headers(response, &[("RateLimit", "\"a\";r=1;t=2".into())]).unwrap();
+    let copy = with_headers(&response, &[("RateLimit", "\"a\";r=1;t=2".into())]).unwrap();
     assert_eq!((copy.status(), copy.status_text()), (203, "Odd".into()));
     assert_eq!(copy.headers().get("ratelimit").unwrap().unwrap(), "\"a\";r=1;t=2");
     let cookies = Reflect::get(&copy.headers(), &"getSetCookie".into()).unwrap();
@@ -60,7 +60,7 @@ fn an_answer_without_a_body_stays_without_one() {
     for status in [204, 304] {
         let response: web_sys::Response =
             eval(&format!("new Response(null, {{status: {status}}})")).unwrap().unchecked_into();
-        let copy = with_headers(response, &[("RateLimit", "x".into())]).unwrap();
+        let copy = with_headers(&response, &[("RateLimit", "x".into())]).unwrap();
         assert_eq!((copy.status(), copy.body().is_none()), (status, true));
     }
 }

@@ -1,0 +1,90 @@
+//! A request's way to the origin and back where something depends on how it goes: places are kept for it, it has a deadline, or every
+//! answer is to have its trace.
+
+use super::arrived::Arrived;
+use super::capacity::{Places, Silence};
+use super::problem::{Failure, Problem};
+use super::proxy::{self, Body, Onward};
+use super::rate_headers::Header;
+use super::respond::respond;
+use crate::clock;
+use crate::gate::slots::caps::Kind;
+use crate::isolate::Isolate;
+use crate::limit::time::Span;
+use crate::policy::Settings;
+use web_sys::{AbortController, Response};
+use worker::Context;
+use worker::wasm_bindgen::JsValue;
+
+/// What is to be known on the way.
+pub struct Conduct<'a> {
+    /// The request.
+    pub arrived: &'a Arrived<'a>,
+    /// The isolate, which hears of troubles.
+    pub isolate: &'a Isolate,
+    /// Its settings.
+    pub settings: &'a Settings,
+    /// What outlives the request.
+    pub context: &'a Context,
+    /// The request's places.
+    pub places: Places,
+    /// What its place is for.
+    pub kind: Kind,
+    /// How long the origin may take to answer.
+    pub timeout: Option<Span>,
+    /// The trace, where it is wanted.
+    pub trace: Option<Header>,
+}
+
+impl Conduct<'_> {
+    /// Sends the request on, and gives its answer `headers` besides its own. `errands` are sent when the origin has answered.
+    ///
+    /// # Errors
+    /// The runtime's, should it not take a response that we make.
+    pub async fn there_and_back(
+        self,
+        onward: &Onward<'_>,
+        headers: &mut Vec<Header>,
+        errands: impl FnOnce(),
+    ) -> Result<Response, JsValue> {
+        let Conduct { arrived, isolate, settings, context, places, kind, timeout, trace } = self;
+        let deadline = timeout.map(|_| AbortController::new()).transpose()?;
+        let body = if places.is_empty() { Body::Untouched } else { Body::Raw };
+        let signal = deadline.as_ref().map(AbortController::signal);
+        let answer = match onward.send(arrived.request, body, signal.as_ref()) {
+            Ok(fetch) => places.keep_for(fetch, timeout).await,
+            Err(thrown) => Err(Silence::Thrown(thrown)),
+        };
+        errands();
+        let response = match answer {
+            Ok(response) if places.is_empty() => response,
+            Ok(response) => {
+                let (response, follow) = places.follow(response, kind)?;
+                context.wait_until(follow);
+                response
+            }
+            Err(silence) => {
+                if !places.is_empty() {
+                    let late = matches!(silence, Silence::Late);
+                    context.wait_until(if late { places.leave_broken_off() } else { places.leave() });
+                }
+                let failure = match silence {
+                    Silence::Thrown(thrown) => unreachable(isolate, &thrown),
+                    Silence::Late => {
+                        deadline.iter().for_each(AbortController::abort);
+                        Failure::OriginTimeout
+                    }
+                };
+                return respond(arrived, &Problem::failure(failure), settings, trace);
+            }
+        };
+        headers.extend(trace);
+        proxy::with_headers(&response, headers)
+    }
+}
+
+/// Notes that the origin could not be reached, by what the runtime has `thrown`.
+pub fn unreachable(isolate: &Isolate, thrown: &JsValue) -> Failure {
+    isolate.warn("origin", &format!("{thrown:?}"), clock::now());
+    Failure::OriginUnreachable
+}
