@@ -12,10 +12,12 @@ export function shown(request, names) {
   return `${request.method}\n${request.url}\n${fields(request, names)}`;
 }
 
-/** A response with the headers that `lines` has: a name and its value in turn. */
-export function made(status, text, bytes, lines) {
+/** A response with the headers of `text`: a name and its value in turn. What stands after NUL there is the body, if no `bytes` are. */
+export function made(status, text, bytes) {
+  const end = text.indexOf("\0");
+  const lines = end < 0 ? text : text.slice(0, end);
   // The bytes lie in memory that will be used again.
-  const response = new Response(bytes?.slice() ?? text, { status });
+  const response = new Response(bytes?.slice() ?? (end < 0 ? null : text.slice(end + 1)), { status });
   set(response.headers, lines.split("\n"), 0);
   return response;
 }

@@ -14,7 +14,7 @@ extern "C" {
     fn fields(request: &Request, names: &Array) -> String;
     fn shown(request: &Request, names: &Array) -> String;
     #[wasm_bindgen(catch)]
-    fn made(status: u16, text: Option<&str>, bytes: Option<&[u8]>, lines: &str) -> Result<Response, JsValue>;
+    fn made(status: u16, text: &str, bytes: Option<&[u8]>) -> Result<Response, JsValue>;
     #[wasm_bindgen(catch)]
     fn dressed(response: &Response, lines: &str) -> Result<Response, JsValue>;
     #[wasm_bindgen(catch)]
@@ -67,12 +67,16 @@ impl Names {
 /// # Errors
 /// The runtime's, should it not take a status or a header.
 pub fn respond(status: u16, body: Option<&str>, headers: &[Header]) -> Result<Response, JsValue> {
-    // A page is cheaper as bytes: as text the runtime would make it UTF-16, and UTF-8 again.
-    let (bytes, text) = match body {
-        Some(body) if body.len() > 1_024 => (Some(body.as_bytes()), None),
-        body => (None, body),
-    };
-    made(status, text, bytes, &lines(headers))
+    let mut text = lines(headers);
+    match body {
+        // A page is cheaper as bytes: as text the runtime would make it UTF-16, and UTF-8 again.
+        Some(body) if body.len() > 1_024 => made(status, &text, Some(body.as_bytes())),
+        Some(body) => {
+            text.extend(["\0", body]);
+            made(status, &text, None)
+        }
+        None => made(status, &text, None),
+    }
 }
 
 /// A copy of `response` with `headers` besides its own.

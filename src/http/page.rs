@@ -11,10 +11,11 @@ use super::negotiate::Language;
 use super::problem::Problem;
 use crate::gate::verdict::Reason;
 use crate::limit::rate::Allowance;
+use std::sync::LazyLock;
 
 const TEMPLATE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
-const SCRIPT: &str = include_str!("page/page.js");
+const SCRIPT: &str = concat!("<script>", include_str!("page/page.js"), "</script>");
 
 /// The page's Content-Security-Policy: its own style and script by their SHA-256 in base64 (`openssl dgst -sha256 -binary FILE |
 /// base64`; tests say so where one is out of date), and nothing else. The icon is there, and empty, so that no browser asks for
@@ -29,15 +30,18 @@ impl Html {
     /// `text` in which nothing means anything to HTML, inside of an element or of a quoted attribute.
     fn text(text: &str) -> Html {
         let mut html = String::with_capacity(text.len());
-        for letter in text.chars() {
-            match letter {
-                '&' => html.push_str("&amp;"),
-                '<' => html.push_str("&lt;"),
-                '>' => html.push_str("&gt;"),
-                '"' => html.push_str("&quot;"),
-                '\'' => html.push_str("&#39;"),
-                _ => html.push(letter),
-            }
+        // Each part ends with what means something, but for the last, which may not.
+        for part in text.split_inclusive(['&', '<', '>', '"', '\'']) {
+            let (plain, escaped) = match part.as_bytes().last() {
+                Some(b'&') => (part.strip_suffix('&'), "&amp;"),
+                Some(b'<') => (part.strip_suffix('<'), "&lt;"),
+                Some(b'>') => (part.strip_suffix('>'), "&gt;"),
+                Some(b'"') => (part.strip_suffix('"'), "&quot;"),
+                Some(b'\'') => (part.strip_suffix('\''), "&#39;"),
+                _ => (None, ""),
+            };
+            html.push_str(plain.unwrap_or(part));
+            html.push_str(escaped);
         }
         Html(html)
     }
@@ -47,19 +51,17 @@ impl Html {
 pub fn page(problem: &Problem<'_>, asker: &Asker) -> String {
     let language = asker.language;
     let (title, story) = language.story(problem.cause);
-    fill(
-        TEMPLATE,
-        &[
-            ("lang", Html::text(language.tag())),
-            ("title", Html::text(title)),
-            ("style", Html(STYLE.to_owned())),
-            ("data", data(problem, asker)),
-            ("story", Html::text(story)),
-            ("parts", parts(problem, asker)),
-            ("footer", footer(problem)),
-            ("script", script(problem)),
-        ],
-    )
+    let [title, story] = [title, story].map(Html::text);
+    fill(&[
+        ("lang", language.tag()),
+        ("title", &title.0),
+        ("style", STYLE),
+        ("data", &data(problem, asker).0),
+        ("story", &story.0),
+        ("parts", &parts(problem, asker).0),
+        ("footer", &footer(problem).0),
+        ("script", script(problem)),
+    ])
 }
 
 /// What the script is told, as attributes.
@@ -128,26 +130,30 @@ fn footer(problem: &Problem<'_>) -> Html {
     Html::text(&format!("{} · {}{limit}", problem.cause.status(), problem.cause.as_str()))
 }
 
-fn script(problem: &Problem<'_>) -> Html {
-    Html(problem.retry_after.map_or_else(String::new, |_| format!("<script>{SCRIPT}</script>")))
+/// What needs no script has none: the policy allows this one alone.
+fn script(problem: &Problem<'_>) -> &'static str {
+    if problem.retry_after.is_some() { SCRIPT } else { "" }
 }
 
-/// `template` with each `{{name}}` replaced by the value of that name.
-fn fill(template: &str, values: &[(&str, Html)]) -> String {
+/// The template with each name replaced by its value.
+fn fill(values: &[(&str, &str)]) -> String {
     let mut page = String::with_capacity(6 * 1024);
-    let mut rest = template;
-    while let Some((before, name, after)) = placeholder(rest) {
-        page.push_str(before);
-        page.extend(values.iter().filter(|(known, _)| *known == name).map(|(_, value)| value.0.as_str()));
-        rest = after;
+    for (text, name) in PIECES.iter() {
+        page.push_str(text);
+        page.extend(values.iter().filter(|(known, _)| known == name).map(|(_, value)| *value));
     }
-    page.push_str(rest);
     page
 }
 
-/// What stands before the first placeholder, its name, and what stands after it.
-fn placeholder(text: &str) -> Option<(&str, &str, &str)> {
-    let (before, rest) = text.split_once("{{")?;
-    let (name, after) = rest.split_once("}}")?;
-    Some((before, name, after))
-}
+/// The template in pieces: a text, and the name that follows it. Taken apart once, since looking for names costs as much as all the rest.
+static PIECES: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
+    let (mut pieces, mut rest) = (Vec::new(), TEMPLATE);
+    while let Some((text, (name, after))) =
+        rest.split_once("{{").and_then(|(text, rest)| Some((text, rest.split_once("}}")?)))
+    {
+        pieces.push((text, name));
+        rest = after;
+    }
+    pieces.push((rest, ""));
+    pieces
+});
