@@ -2,7 +2,7 @@
 SHELL := bash
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help setup dev test build size check bench overload model fleet soak failing lint fmt deploy clean
+.PHONY: help setup dev test build size check bench profile overload model fleet soak failing lint fmt deploy clean
 
 help:                ## List these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{ printf "  make %-8s %s\n", $$1, $$2 }'
@@ -27,6 +27,9 @@ check: setup         ## Say what is wrong in a configuration (CONFIG=wrangler.to
 
 bench: setup         ## Compare with other limiters on this machine (15 minutes; QUICK=1: two)
 	@scripts/bench.sh
+
+profile: setup       ## Say where a request's processor time goes, and write docs/profile.md (5 minutes)
+	@scripts/profile.sh
 
 overload: setup      ## Offer ten times what a cap allows, for a minute (SECONDS=60)
 	@scripts/overload.sh
