@@ -78,12 +78,12 @@ impl<A: Actors> Gate<'_, A> {
         let mut refused = self.remember(&mut items, paid);
         if !refused {
             self.spend(&mut items);
-            refused = self.wait(&mut items, paid, due).await;
+            refused = is_open(&items) && self.wait(&mut items, paid, due).await;
         }
         decision.spent.wallet = decision.spent.wallet.saturating_add(settled(&items));
         // What everyone shares is looked at before any of it is taken.
         let looks_first = stops.len() > 1 && paid == Paid::Nothing;
-        if !refused && (!looks_first || self.ask(&mut items, stops, Intent::Peek, due, decision).await) {
+        if !refused && is_open(&items) && (!looks_first || self.ask(&mut items, stops, Intent::Peek, due, decision).await) {
             self.ask(&mut items, stops, Intent::Take, due, decision).await;
         }
         self.conclude(items, paid, decision);
@@ -173,4 +173,9 @@ impl<A: Actors> Gate<'_, A> {
     pub(super) fn now(&self) -> Time {
         self.wallet.borrow_mut().now((self.wall)())
     }
+}
+
+/// Whether there is anything that the wallet has not settled.
+fn is_open(items: &[Item<'_, '_>]) -> bool {
+    items.iter().any(|item| item.outcome.is_none())
 }
