@@ -83,7 +83,10 @@ impl<A: Actors> Gate<'_, A> {
         decision.spent.wallet = decision.spent.wallet.saturating_add(settled(&items));
         // What everyone shares is looked at before any of it is taken.
         let looks_first = stops.len() > 1 && paid == Paid::Nothing;
-        if !refused && is_open(&items) && (!looks_first || self.ask(&mut items, stops, Intent::Peek, due, decision).await) {
+        if !refused
+            && is_open(&items)
+            && (!looks_first || self.ask(&mut items, stops, Intent::Peek, due, decision).await)
+        {
             self.ask(&mut items, stops, Intent::Take, due, decision).await;
         }
         self.conclude(items, paid, decision);

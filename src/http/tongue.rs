@@ -4,12 +4,12 @@ use super::cause::Cause;
 use super::negotiate::Language;
 use crate::gate::verdict::Reason;
 
-/// The texts of one language that do not depend on what happened. `{}` stands for a time.
+/// The texts of one language that do not depend on what happened. Where there are two, a time stands between them.
 pub struct Tongue {
     /// When there is room again, after a time.
-    pub after: &'static str,
+    pub after: (&'static str, &'static str),
     /// When the next day's quota begins, at a time.
-    pub next_day: &'static str,
+    pub next_day: (&'static str, &'static str),
     /// What was sent is lost.
     pub lost: &'static str,
     /// The link that asks again.
@@ -24,13 +24,13 @@ pub struct Tongue {
     pub trying: &'static str,
     /// The time has come.
     pub now: &'static str,
-    /// So much is left.
+    /// So much is left; the script puts the time in the place of `{}`.
     pub left: &'static str,
 }
 
 const ENGLISH: Tongue = Tongue {
-    after: "You can try again in {}.",
-    next_day: "The next day’s quota begins on {}.",
+    after: ("You can try again in ", "."),
+    next_day: ("The next day’s quota begins on ", "."),
     lost: "What you sent was not taken in. Please go back and send it again then.",
     again: "Try again",
     docs: "Read more",
@@ -42,8 +42,8 @@ const ENGLISH: Tongue = Tongue {
 };
 
 const CHINESE: Tongue = Tongue {
-    after: "{}后可以重试。",
-    next_day: "新的额度将于 {} 开始。",
+    after: ("", "后可以重试。"),
+    next_day: ("新的额度将于 ", " 开始。"),
     lost: "您提交的内容没有被接收，届时请返回并重新提交。",
     again: "重试",
     docs: "了解更多",
