@@ -6,7 +6,7 @@ use super::target::Target;
 use crate::identity::Presented;
 use crate::policy::Policy;
 use std::cell::OnceCell;
-use web_sys::Request;
+use web_sys::{Request, Url};
 
 thread_local! {
     /// What is asked of a request that is refused: who reads the answer, and what the log calls it.
@@ -19,7 +19,7 @@ pub struct Arrived<'a> {
     pub request: &'a Request,
     /// Its method.
     pub method: &'a str,
-    /// Its URL, as the runtime has it.
+    /// Its URL.
     pub url: &'a str,
     /// The same, taken apart.
     pub target: Target<'a>,
@@ -37,6 +37,22 @@ pub fn asked(policy: &Policy) -> Names {
         }
     }
     Names::new(names)
+}
+
+/// What `names` shows of `request`, for [`Arrived::read`]. Where its host is not plain, its URL is as the URL standard reads it, which is
+/// what will be forwarded in any case; one that cannot be read stays as it is.
+pub fn shown(names: &Names, request: &Request) -> String {
+    let shown = names.shown(request);
+    let mut lines = shown.splitn(3, '\n');
+    match (lines.next(), lines.next(), lines.next()) {
+        (Some(method), Some(url), Some(fields)) if !Target::is_plain(url) => {
+            // `OPTIONS *` is for the server as a whole, and for no path of that name.
+            let whole = url.strip_suffix('*').filter(|_| Target::of(url).path_and_query.is_empty());
+            let read = Url::new(whole.unwrap_or(url)).map_or_else(|_| url.to_owned(), |read| read.href());
+            [method, &read, fields].join("\n")
+        }
+        _ => shown,
+    }
 }
 
 impl<'a> Arrived<'a> {

@@ -1,6 +1,6 @@
 //! One request from its arrival to its answer.
 
-use super::arrived::Arrived;
+use super::arrived::{self, Arrived};
 use super::capacity::{Places, Task};
 use super::conduct::{Conduct, unreachable};
 use super::cors::is_preflight;
@@ -44,7 +44,7 @@ pub async fn serve(request: Request, env: Env, context: Context) -> Result<JsVal
     let Some(loaded) = &isolate.loaded else {
         return fail(&request, Failure::Misconfigured, &Settings::default()).map(JsValue::from);
     };
-    let shown = loaded.asked.shown(&request);
+    let shown = arrived::shown(&loaded.asked, &request);
     let arrived = Arrived::read(&request, &loaded.asked, &shown);
     match decide_and_forward(&arrived, env, &context, &isolate, loaded).await {
         Ok(answer) => Ok(answer),
@@ -64,7 +64,7 @@ fn answer_for_the_origin(request: Request, thrown: JsValue) -> Result<Response, 
 
 fn fail(request: &Request, failure: Failure, settings: &Settings) -> Result<Response, JsValue> {
     let names = Names::new([]);
-    let shown = names.shown(request);
+    let shown = arrived::shown(&names, request);
     respond(&Arrived::read(request, &names, &shown), &Problem::failure(failure), settings, None)
 }
 

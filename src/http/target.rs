@@ -1,5 +1,7 @@
 //! The parts of a request's URL, byte for byte as the runtime gives them.
 
+use std::net::Ipv4Addr;
+
 /// A request's URL, taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target<'a> {
@@ -19,6 +21,19 @@ impl<'a> Target<'a> {
         let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
         let path_and_query = path_and_query.split_once('#').map_or(path_and_query, |(before, _)| before);
         Target { authority, path_and_query }
+    }
+
+    /// Whether the host of `url` is spelt as everyone reads it. URL parsers decode `%61dmin.example`, take full-width letters for plain ones
+    /// and `0x7f.1` for `127.0.0.1`, and a backslash for a slash; a target that is `*` alone stands right behind the host.
+    pub fn is_plain(url: &str) -> bool {
+        let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let name = authority.split_once(':').map_or(authority, |(name, _)| name);
+        let name = name.strip_suffix('.').unwrap_or(name);
+        let is_number =
+            name.rsplit('.').next().is_some_and(|last| last.starts_with(|first: char| first.is_ascii_digit()));
+        let good = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:".contains(&byte);
+        !name.is_empty() && authority.bytes().all(good) && (!is_number || name.parse::<Ipv4Addr>().is_ok())
     }
 
     /// Whether the path may have dot segments, in any of the spellings that a URL parser knows. Behind a prefix they

@@ -42,6 +42,8 @@ const leave = (bytes, ms = 30) =>
 test("whichever host the origin is asked for, its limit is met", async () => {
   const ip = await caller();
   const hosts = ["admin.example", "ADMIN.EXAMPLE", "admin.example:80", "admin.example:8443", "admin.example.", "Admin.Example.:80", "shop.example", "xadmin.example", "admin.example.evil.example"];
+  // As a URL parser reads them: decoded, and other scripts' letters and dots for the plain ones.
+  hosts.push("%61dmin.example", "admin%2Eexample", "\xef\xbd\x81dmin.example", "admin\xe3\x80\x82example", "ad\xc2\xadmin.example", "user@admin.example");
   const requests = hosts.flatMap((host) => [
     { host, target: "/tool" },
     { host, target: "http://admin.example/tool" },
@@ -64,6 +66,24 @@ test("whichever host the origin is asked for, its limit is met", async () => {
     guarded += asked === "admin.example";
   }
   assert.ok(guarded >= 12, `${guarded} of ${requests.length}`);
+});
+
+test("an address for a host is one in any spelling, and OPTIONS * is for the host that it names", async (t) => {
+  const vars = { LIMIT_NINE: { route: "127.0.0.9/*", per_ip: "1000/min" }, LIMIT_ADMIN: { route: "admin.example/*", per_ip: "1000/min" } };
+  const elsewhere = await start(t, { vars, outbound: true, origin: () => null });
+  for (const host of ["127.0.0.9", "127.9", "0x7f.0.0.9", "0177.0.0.9", "2130706441", "127.0.0.9.", "127.0.0.%39"]) {
+    const answer = await sendRaw(elsewhere.url(), rawRequest({ host, target: "/tool" }));
+    assert.equal(elsewhere.origin.last.headers.host, "127.0.0.9", host);
+    assert.equal(met(answer), "nine/ip", host);
+  }
+  assert.equal(met(await sendRaw(elsewhere.url(), rawRequest({ host: "admin.example\\x", target: "/tool" }))), "admin/ip");
+  for (const target of ["*", "/"]) {
+    for (const method of ["OPTIONS", "GET"]) {
+      const answer = await sendRaw(elsewhere.url(), rawRequest({ method, host: "admin.example", target }));
+      assert.equal(answer.status, 200);
+      assert.equal(met(answer), "admin/ip", `${method} ${target}`);
+    }
+  }
 });
 
 test("what is called like a pseudo-header of HTTP/2 is none", async () => {

@@ -39,3 +39,44 @@ fn the_parts_are_the_urls_own_bytes() {
         );
     }
 }
+
+#[test]
+fn a_host_that_parsers_read_otherwise_is_not_plain() {
+    for host in [
+        "example.com",
+        "EXAMPLE.com.",
+        "example.com:8443",
+        "example.com:",
+        "a_b.example",
+        "127.0.0.1",
+        "127.0.0.1:80",
+        "localhost",
+        "7up.example",
+    ] {
+        for after in ["", "/", "/%61\\@", "?*", "#@"] {
+            assert!(Target::is_plain(&format!("https://{host}{after}")), "{host}{after}");
+        }
+    }
+    for host in [
+        "%61dmin.example",
+        "admin%2eexample",
+        "admin\u{3002}example",
+        "\u{ff41}dmin.example",
+        "ad\u{ad}min.example",
+        "admin.example\\x",
+        "admin.example*",
+        "user@admin.example",
+        "a, b",
+        "",
+        ":80",
+        "[::1]",
+        "0x7f.0.0.1",
+        "127.1",
+        "2130706433",
+        "127.0.0.01",
+        "1.2.3.0x4.",
+    ] {
+        assert!(!Target::is_plain(&format!("https://{host}/x")), "{host}");
+    }
+    assert!(!Target::is_plain(""));
+}
