@@ -103,6 +103,8 @@ async fn decide_and_forward(
         // The browser sends it by itself, so it is not counted against its caller; but it is a request all the same, and
         // meets what everyone shares.
         plan.caller.clear();
+        // Nor is it anybody else's for a key that no browser would have sent.
+        plan.who.iter_mut().for_each(|who| who.subject = ip);
     }
     let kind = match arrived.header("upgrade") {
         Some(upgrade) if upgrade.eq_ignore_ascii_case("websocket") => Kind::Socket,

@@ -66,3 +66,48 @@ test("cor_03_a_preflight_is_no_side_door_to_what_everyone_shares", async (t) => 
   const blocked = await edge.send(preflight("/x", { ip: "198.51.100.1" }));
   assert.equal(blocked.status, 403);
 });
+
+test("cor_03_what_no_browser_puts_into_a_preflight_makes_it_a_request", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_BASE: { per_ip: "5/min" } } });
+  const more = [
+    { body: "name=x&password=y" },
+    { body: "chunked", chunked: true },
+    { lines: [["authorization", "Bearer k"]] },
+    { lines: [["cookie", "session=k"]] },
+    { lines: [["x-http-method-override", "POST"]] },
+    { lines: [["connection", "upgrade"], ["upgrade", "websocket"]] },
+  ];
+  for (const { lines = [], body, chunked } of more) {
+    edge.origin.forget();
+    await edge.advance(60_000);
+    const { headers, ...rest } = preflight("/x");
+    const given = chunked ? { write: (request) => request.write(body, () => request.end()), headers: [...headers, ["transfer-encoding", "chunked"]] } : { body, headers: [...headers, ...lines] };
+    const answers = await inTurn(8, () => edge.send({ ...rest, ...given }));
+    assert.equal(count(answers, 429), 3, JSON.stringify(lines));
+    assert.equal(edge.origin.count, 5);
+  }
+});
+
+test("cor_03_keys_on_preflights_give_nobody_a_share_of_its_own", async (t) => {
+  // A crowded rate is shared out by caller; a preflight's caller is its address, whatever key it claims.
+  const vars = { LIMIT_BASE: { per_key: "1000/s", global: "20/s" } };
+  const edge = await start(t, { vars });
+  await edge.run();
+  const passed = { flood: 0, other: 0 };
+  const until = performance.now() + 8_000;
+  const half = performance.now() + 4_000;
+  const ask = async (who, options, every) => {
+    while (performance.now() < until) {
+      const answer = await edge.send(options());
+      if (performance.now() > half && answer.status === 200) passed[who]++;
+      await new Promise((resolve) => setTimeout(resolve, every));
+    }
+  };
+  let index = 0;
+  await Promise.all([
+    ask("flood", () => preflight("/x", { key: `fresh-${index++}` }), 5),
+    ask("flood", () => preflight("/x", { key: `fresh-${index++}` }), 5),
+    ask("other", () => ({ path: "/x", ip: "203.0.113.99", key: "mine" }), 100),
+  ]);
+  assert.ok(passed.other > 25, `${JSON.stringify(passed)}: of some 36 requests, a half of what there is`);
+});

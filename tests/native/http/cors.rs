@@ -96,5 +96,26 @@ fn cor_03_a_preflight_says_what_it_is_for() {
     assert!(!preflight("OPTIONS", &[origin, ("access-control-request-method", " ")]));
     assert!(!preflight("GET", &[origin, ("access-control-request-method", "PUT")]));
     assert!(!preflight("options", &[origin, ("access-control-request-method", "PUT")]));
+    let put = ("access-control-request-method", "PUT");
+    for method in ["", " ", "PUT, POST", "P T", "\u{e9}", "/", "PUT:"] {
+        assert!(!preflight("OPTIONS", &[origin, ("access-control-request-method", method)]), "{method:?}");
+    }
+    // What no browser sends with it.
+    for more in [
+        ("content-length", "4"),
+        ("transfer-encoding", "chunked"),
+        ("authorization", "Bearer k"),
+        ("cookie", "session=k"),
+        ("upgrade", "websocket"),
+        ("x-http-method-override", "POST"),
+        ("x-method-override", "POST"),
+        ("x-http-method", "POST"),
+    ] {
+        assert!(!preflight("OPTIONS", &[origin, put, more]), "{more:?}");
+    }
+    assert!(preflight(
+        "OPTIONS",
+        &[origin, put, ("content-length", "0"), ("access-control-request-headers", "cookie")]
+    ));
     assert_eq!(asker("OPTIONS", &[origin]).origin.as_deref(), Some("https://app.example"));
 }
