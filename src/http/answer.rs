@@ -47,7 +47,11 @@ impl Asker {
     /// Who sends a request, by its method and its headers (`header` is given names in lower case).
     pub fn read(method: &str, header: impl Fn(&str) -> Option<String>) -> Asker {
         Asker {
-            reader: Reader::of(header("content-type").as_deref(), header("accept").as_deref()),
+            // What a HEAD would have sent it does not say, and there is no call without a body.
+            reader: Reader::of(
+                header("content-type").filter(|_| method != "HEAD").as_deref(),
+                header("accept").as_deref(),
+            ),
             language: Language::of(header("accept-language").as_deref()),
             sends: match method {
                 "GET" => Sends::Nothing,

@@ -76,6 +76,7 @@ fn grpc_web_gets_its_status_in_the_header() {
     let message = header(&answer, "grpc-message").unwrap();
     assert!(message.contains("100%25 more: \"ops\""), "{message}");
     assert!(header(&answer, "Access-Control-Expose-Headers").unwrap().ends_with(", Grpc-Status, Grpc-Message"));
+    assert_eq!(LOGIN.answer(&policy, "HEAD", &headers).status, 429, "no call is a HEAD");
     let unavailable = Refused { reason: Reason::LimiterUnavailable, ..LOGIN }.answer(&policy, "POST", &headers);
     assert_eq!((unavailable.status, header(&unavailable, "grpc-status")), (200, Some("14")));
 }
