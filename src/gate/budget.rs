@@ -67,6 +67,11 @@ impl Budget {
         if now < self.ends { self.stage } else { Stage::Plenty }
     }
 
+    /// How long nobody will be asked any more.
+    pub fn alone(&self, now: Time) -> Span {
+        if self.stage(now) == Stage::Alone { self.ends.since(now) } else { Span::ZERO }
+    }
+
     /// Counts calls.
     pub fn spend(&mut self, calls: u64) {
         self.owed = self.owed.saturating_add(calls.saturating_sub(self.hand));

@@ -54,22 +54,36 @@ impl<A: Actors> Gate<'_, A> {
     pub async fn decide_around<'p>(&self, plan: &Plan<'p>, between: impl AsyncFnOnce() -> bool) -> Decision<'p> {
         let mut decision = Decision::default();
         decision.spent.limits = u32::try_from(plan.limits().count()).unwrap_or(u32::MAX);
+        if !self.passes(plan, between, &mut decision).await {
+            decision.least = self.least(plan, &decision);
+        }
+        decision
+    }
+
+    /// Meets the limits in order; whether the request goes on.
+    async fn passes<'p>(
+        &self,
+        plan: &Plan<'p>,
+        between: impl AsyncFnOnce() -> bool,
+        decision: &mut Decision<'p>,
+    ) -> bool {
         let deadline = self.patience.deadline;
         let due = self.now().plus(deadline);
         // A caller's actor that hangs must not leave the shared limits unchecked as well, so a quarter is kept for them.
         let kept = if plan.shared.is_empty() { Span::ZERO } else { deadline.half().half() };
-        self.meet(&plan.caller, Paid::Before, due.minus(kept), &mut decision).await;
-        if decision.refusal.is_some() || self.has_had_its_share(plan, &mut decision) {
-            return decision;
+        self.meet(&plan.caller, Paid::Before, due.minus(kept), decision).await;
+        if decision.refusal.is_some() || self.has_had_its_share(plan, decision) {
+            return false;
         }
         let begun = self.now();
-        if between().await {
-            // Who may wait for a place waits on its own account: or what everyone shares could not be checked afterwards.
-            let due = due.plus(self.now().since(begun));
-            self.meet(&plan.shared, Paid::Nothing, due, &mut decision).await;
-            self.share_out(plan, &decision);
+        if !between().await {
+            return false;
         }
-        decision
+        // Who may wait for a place waits on its own account: or what everyone shares could not be checked afterwards.
+        let due = due.plus(self.now().since(begun));
+        self.meet(&plan.shared, Paid::Nothing, due, decision).await;
+        self.share_out(plan, decision);
+        decision.refusal.is_none()
     }
 
     /// Meets the limits of some stops by `due`, all or nothing but for what stays paid.

@@ -19,6 +19,8 @@ pub struct Known {
     owed: u64,
     /// The TAT of what was let pass here, by way of the actor and without it.
     here: Time,
+    /// Too little is left for another request before then, as the actor said.
+    dry: Time,
     /// The rate, where some of that passed without it.
     alone: Option<Gcra>,
 }
@@ -44,9 +46,17 @@ pub struct Begin {
 impl Known {
     /// Takes in what the actor said of a question about `cost` tokens. It cannot have known of what is owed since that was asked.
     pub fn hear(&mut self, terms: &Terms, cost: u64, outcome: &Outcome, now: Time) {
+        if let Outcome::Met { left, more, .. } = *outcome
+            && cost > 0
+        {
+            self.dry = if left < cost { now.plus(more) } else { Time::default() };
+        }
         match (terms, *outcome) {
-            (Terms::Rate(gcra), Outcome::Met { left, .. }) => {
-                let debt = gcra.interval().times(gcra.burst().saturating_sub(left).saturating_add(self.owed));
+            (Terms::Rate(gcra), Outcome::Met { left, more, .. }) => {
+                // What is left is rounded down, and the time until there is more says by how much.
+                let taken = gcra.interval().times(gcra.burst().saturating_sub(left));
+                let debt = taken.min(taken.over(gcra.interval()).plus(more));
+                let debt = debt.plus(gcra.interval().times(self.owed));
                 self.tat = self.tat.max(now.plus(debt));
             }
             (Terms::Rate(gcra), Outcome::Refused { wait, .. }) => {
@@ -142,6 +152,15 @@ impl Known {
     /// Whole tokens in a rate's bucket.
     pub fn available(&self, gcra: &Gcra, now: Time) -> u64 {
         gcra.available(self.tat, now)
+    }
+
+    /// How long a limit without tokens in hand refuses for at least, whatever was counted elsewhere: a TAT only grows.
+    pub fn least(&self, terms: &Terms, cost: u64, now: Time) -> Span {
+        let full = match terms {
+            Terms::Rate(gcra) => gcra.take(self.tat, now, cost).err().map_or(Span::ZERO, |no| no.wait),
+            Terms::Quota(..) => Span::ZERO,
+        };
+        full.max(self.dry.since(now))
     }
 
     /// Tokens that were left of the day.

@@ -8,6 +8,7 @@ pub mod fair;
 pub mod held;
 mod item;
 pub mod known;
+mod least;
 pub mod local;
 pub mod on_error;
 pub mod plan;

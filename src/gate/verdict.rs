@@ -26,7 +26,7 @@ pub struct Refusal<'p> {
     pub met: Met<'p>,
     /// Why.
     pub reason: Reason,
-    /// How long until the request, alone, would pass.
+    /// How long until this limit would let the request, alone, pass.
     pub wait: Span,
     /// For a quota: the instant at which its next day begins.
     pub until: Option<Time>,
@@ -91,6 +91,8 @@ impl Spent {
 pub struct Decision<'p> {
     /// The refusal with the longest wait, if the request may not go on.
     pub refusal: Option<Refusal<'p>>,
+    /// Whoever is refused need not come back sooner: other limits would refuse it until then, those that it has paid included.
+    pub least: Span,
     /// Refusals by limits in shadow, which stop nobody.
     pub shadows: Vec<Refusal<'p>>,
     /// Limits that could not be checked.

@@ -92,6 +92,16 @@ impl Wallet {
         }
     }
 
+    /// How long a limit that is not asked would refuse for at least, by what is known of it here.
+    pub fn least(&self, name: Name, terms: &Terms, cost: u64, now: Time) -> Span {
+        let denied = match self.denied(name, cost, now) {
+            Some(Outcome::Refused { wait, .. } | Outcome::Full { wait }) => wait,
+            _ => Span::ZERO,
+        };
+        let entry = self.entries.get(&name).filter(|entry| entry.leases.iter().all(|held| held.left(now) == 0));
+        denied.max(entry.map_or(Span::ZERO, |entry| entry.known.least(terms, cost, now)))
+    }
+
     /// Spends `cost` tokens in hand, if there are as many.
     pub fn spend(&mut self, name: Name, cost: u64, now: Time) -> Option<(Held, Outcome)> {
         let entry = self.entries.get_mut(&name)?;

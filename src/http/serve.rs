@@ -129,7 +129,9 @@ async fn decide_and_forward(
     let decided = clock::now();
     if let Some(refusal) = &mut decision.refusal {
         isolate.returns.borrow_mut().spread(refusal, ip, decided);
+        refusal.wait = refusal.wait.max(decision.least);
     }
+    entry.refused.iter_mut().for_each(|crowded| crowded.wait = crowded.wait.max(decision.least.as_secs_up()));
     reporter.decided(&decision);
     reporter.entered(&entry, ip);
     let trace = settings.trace.then(|| trace(&decision.spent, decision.unchecked.len(), begun, decided));

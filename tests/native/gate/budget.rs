@@ -90,7 +90,9 @@ fn near_its_end_slow_callers_are_sampled_and_in_the_end_nobody_asks() {
         );
     }
     let closed = with(10, r#"{"LIMIT_BASE": {"global": "5/min"}}"#);
-    assert_eq!(closed.request("/", 1, None).refusal.unwrap().reason, Reason::LimiterUnavailable);
+    let refused = closed.request("/", 1, None);
+    assert_eq!(refused.refusal.unwrap().reason, Reason::LimiterUnavailable);
+    assert_eq!(refused.least, HOUR.times(6), "it cannot be checked before the day's next calls");
     let sampled = with(90, r#"{"LIMIT_BASE": {"global": "500/min"}}"#);
     assert_eq!(sampled.passing(20, "/", 1, None), 20, "what must be checked is not sampled");
 }

@@ -9,6 +9,7 @@ mod fair;
 mod fairness;
 mod known;
 mod leases;
+mod least;
 mod plan;
 mod returns;
 mod sense;

@@ -1,0 +1,34 @@
+//! What is told to whoever is refused of the limits that did not refuse it.
+//!
+//! The first limit that refuses ends a decision, and what a caller has paid before stays paid. So a caller that comes back when that limit has
+//! room may find another one without: one that was not asked, or one that the refused request itself has paid. As far as this isolate
+//! knows of them, they are told of as well: a wait that is too short sends somebody away twice.
+
+use super::decide::Gate;
+use super::plan::Plan;
+use super::ports::Actors;
+use super::verdict::{Decision, Reason};
+use crate::limit::time::Span;
+
+impl<A: Actors> Gate<'_, A> {
+    /// How long the limits of `plan` refuse whoever has not passed them, at least; zero where a day has to end in any case.
+    pub(super) fn least(&self, plan: &Plan<'_>, decision: &Decision<'_>) -> Span {
+        let reason = decision.refusal.as_ref().map(|refusal| refusal.reason);
+        if reason == Some(Reason::QuotaExhausted) {
+            return Span::ZERO;
+        }
+        let mut wallet = self.wallet.borrow_mut();
+        let now = wallet.now((self.wall)());
+        let stops = plan.caller.iter().chain(&plan.shared);
+        let limits = stops.flat_map(|stop| stop.limits.iter().map(|met| ((met.limit.number, stop.subject), met)));
+        let waits = limits
+            .filter(|(_, met)| met.enforces())
+            .map(|(name, met)| wallet.least(name, &met.terms(), met.limit.cost, now));
+        let least = waits.max().unwrap_or_default();
+        match reason {
+            // Where the day's calls are spent, it cannot be checked before there are more.
+            Some(Reason::LimiterUnavailable) => least.max(self.circuits.borrow().budget.alone(now)),
+            _ => least,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! A wait that is told is true of all limits that the isolate knows of, not of the refusing one alone.
+
+use super::support::Deployment;
+use penstock::gate::verdict::Decision;
+use penstock::limit::time::Span;
+
+/// Who refuses, and how long whoever obeys waits.
+fn told<'p>(decision: &Decision<'p>) -> Option<(&'p str, Span)> {
+    let refusal = decision.refusal.as_ref()?;
+    Some((refusal.met.limit.name.as_str(), refusal.wait.max(decision.least)))
+}
+
+const fn secs(count: u64) -> Span {
+    Span::from_secs(count)
+}
+
+#[test]
+fn who_is_too_fast_for_one_limit_is_told_of_the_one_that_it_has_used_up_as_well() {
+    let world = Deployment::new(r#"{"LIMIT_X": {"route": "/x", "per_ip": "1/s", "global": "3/min"}}"#);
+    for _ in 0..2 {
+        assert!(world.passes("/x", 1, None));
+        assert_eq!(told(&world.request("/x", 1, None)), Some(("x/ip", secs(1))));
+        world.forward(secs(1));
+    }
+    assert!(world.passes("/x", 1, None));
+    assert_eq!(told(&world.request("/x", 1, None)), Some(("x/ip", secs(18))), "the shared one has room then");
+    world.forward(secs(18));
+    assert!(world.passes("/x", 1, None));
+}
+
+#[test]
+fn who_pays_at_its_address_and_is_refused_later_waits_for_its_address_too() {
+    let limits = r#""per_ip": "3/min", "per_key": "6/min burst 1""#;
+    let world = Deployment::new(&format!(r#"{{"LIMIT_X": {{"route": "/x", {limits}}}}}"#));
+    assert!(world.passes("/x", 1, Some(1)));
+    assert_eq!(told(&world.request("/x", 1, Some(1))), Some(("x/key", secs(10))));
+    assert_eq!(
+        told(&world.request("/x", 1, Some(1))),
+        Some(("x/key", secs(20))),
+        "the address has paid its last token"
+    );
+    world.forward(secs(20));
+    assert!(world.passes("/x", 1, Some(1)));
+    // The same where everyone together was too fast.
+    let world = Deployment::new(r#"{"LIMIT_X": {"route": "/x", "per_ip": "1/min", "global": "6/min burst 1"}}"#);
+    assert!(world.passes("/x", 1, None));
+    assert_eq!(told(&world.request("/x", 2, None)), Some(("x/global", secs(60))));
+    world.forward(secs(60));
+    assert!(world.passes("/x", 2, None));
+}
+
+#[test]
+fn what_is_left_of_a_token_shortens_the_wait() {
+    let world = Deployment::new(r#"{"LIMIT_X": {"route": "/x", "per_ip": "2/h", "per_key": "60/min burst 1"}}"#);
+    assert!(world.passes("/x", 1, Some(1)));
+    world.forward(secs(29 * 60));
+    assert!(world.passes("/x", 1, Some(1)));
+    assert_eq!(told(&world.request("/x", 1, Some(1))), Some(("x/ip", secs(60))), "but for a minute it has another one");
+}
+
+#[test]
+fn limits_in_shadow_and_tokens_in_hand_make_nobody_wait() {
+    let vars = r#"{"LIMIT_BASE": {"per_ip": "1/h", "mode": "shadow"}, "LIMIT_X": {"route": "/x", "per_ip": "1/min"}}"#;
+    let world = Deployment::new(vars);
+    assert!(world.passes("/x", 1, None));
+    assert_eq!(told(&world.request("/x", 1, None)), Some(("x/ip", secs(60))));
+}
+
+#[test]
+fn who_is_let_pass_is_told_of_no_wait() {
+    let world = Deployment::new(r#"{"LIMIT_X": {"route": "/x", "per_ip": "1/h"}}"#);
+    assert_eq!(world.request("/x", 1, None).least, Span::ZERO);
+}
+
+#[test]
+fn a_day_that_is_used_up_and_a_rate_that_is_warming_up_are_told_of() {
+    let hours = |limits: &str| {
+        let world = Deployment::new(&format!(r#"{{"LIMIT_X": {{"route": "/x", "per_ip": "1/s", {limits}}}}}"#));
+        assert!(world.passes("/x", 1, None));
+        let (limit, wait) = told(&world.request("/x", 1, None)).unwrap();
+        assert_eq!(limit, "x/ip");
+        world.forward(wait);
+        assert!(world.passes("/x", 1, None), "{wait}");
+        wait
+    };
+    assert!(hours(r#""global": "1/day""#) > secs(60));
+    assert!(hours(r#""global": "20/min burst 10", "warmup": "30s""#) > secs(3));
+}
