@@ -24,14 +24,17 @@ impl Lookup {
 
 impl Policy {
     /// The one binding that a request is for: that of the most specific pattern which matches (see [`route`](super::route)),
-    /// or none. An exempt binding's requests meet no limit at all; all others meet [`Policy::base`] as well.
+    /// or none. An exempt binding's requests meet no limit at all; all others meet [`Policy::base`] as well. So no binding is exempt for a path
+    /// by which an origin may be led elsewhere.
     ///
     /// `method` as sent (methods are case-sensitive, RFC 9110 §9.1), `host` with its port or without, `path` as sent, with
     /// its query or without. Linear in the length of the path and the number of patterns.
     pub fn route(&self, method: &str, host: &str, path: &str) -> Option<&Binding> {
         let target = Target::read(method, host, path);
-        let (_, number) = self.lookup.0.iter().find(|(pattern, _)| pattern.matches(&target))?;
-        self.bindings.get(*number)
+        let mut matching = self.lookup.0.iter().filter(|(pattern, _)| pattern.matches(&target));
+        matching.find_map(|(_, number)| {
+            self.bindings.get(*number).filter(|binding| !binding.exempt || !target.hides_a_climb())
+        })
     }
 }
 

@@ -65,6 +65,14 @@ impl Path {
         &self.0
     }
 
+    /// Whether some origins read a way up in it that others do not: `..%2F`, `..%5C` and `..;`. Whoever decodes those before it resolves dot
+    /// segments, or leaves out parameters, is led out of the prefix that such a path seems to lie in.
+    pub fn hides_a_climb(&self) -> bool {
+        let pieces = self.segments().flat_map(|segment| segment.split("%2F")).flat_map(|piece| piece.split("%5C"));
+        let mut names = pieces.filter_map(|piece| piece.split(';').next());
+        names.any(|name| name == "..")
+    }
+
     /// The segments, none of them empty; there are none in `/`.
     pub(super) fn segments(&self) -> impl Iterator<Item = &str> {
         self.0.split('/').filter(|segment| !segment.is_empty())

@@ -75,6 +75,11 @@ impl<'a> Target<'a> {
         let method = if method == "HEAD" { "GET" } else { method };
         Target { method, host: super::host::read(host), path: Path::read(path) }
     }
+
+    /// See [`Path::hides_a_climb`].
+    pub(super) fn hides_a_climb(&self) -> bool {
+        self.path.hides_a_climb()
+    }
 }
 
 impl Pattern {

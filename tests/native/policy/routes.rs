@@ -144,3 +144,40 @@ fn a_long_path_is_matched_in_linear_time() {
         assert!(policy.route("GET", "h", &path).is_none());
     }
 }
+
+#[test]
+fn ops_01_no_path_that_may_lead_elsewhere_is_exempt() {
+    let policy = super::policy(serde_json::json!({
+        "LIMIT_STATIC": { "route": ["/static/*", "/s/:name"], "exempt": true },
+        "LIMIT_ALL": { "route": "/*", "per_ip": "5/min" },
+    }));
+    let name = |path: &str| policy.route("GET", "h", path).map(|binding| binding.name.as_str());
+    for path in [
+        "/static",
+        "/static/x",
+        "/static/a..b",
+        "/static/...",
+        "/static/a%2Fb",
+        "/static/x;v=..",
+        "/s/..x",
+        "/static/%252e%252e",
+        "/static/x/../y",
+    ] {
+        assert_eq!(name(path), Some("static"), "{path}");
+    }
+    for path in [
+        "/static/..%2flogin",
+        "/static/%2e%2e%2Flogin",
+        "/static/x%2f..%2f..%2flogin",
+        "/static/..;/login",
+        "/static/.%2e;x=1/login",
+        "/static/..%5clogin",
+        "/static/%2e.%3b/login",
+        "/static/x/..%2f",
+        "/s/..%2flogin",
+        "/s/..;",
+        "/s/x%2f..",
+    ] {
+        assert_eq!(name(path), Some("all"), "{path}");
+    }
+}
