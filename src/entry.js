@@ -23,8 +23,10 @@ const PROBLEM = {
   detail: "The rate limiter failed while it worked on this request. Try again in 1 second.",
 };
 
-function unavailable() {
+function unavailable({ CORS_ORIGINS }) {
   const headers = { "Content-Type": "application/problem+json", "Cache-Control": "no-store", "Retry-After": "1" };
+  // Where nothing else is said, any page may read it.
+  if (CORS_ORIGINS == null) Object.assign(headers, { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Retry-After" });
   const retry_at = `${new Date(Date.now() + 1_999).toISOString().slice(0, 19)}Z`;
   return new Response(JSON.stringify({ ...PROBLEM, retry_at }), { status: 503, headers });
 }
@@ -102,7 +104,7 @@ function guarded(answer, gone) {
 
 export default {
   fetch(request, env, context) {
-    return within(() => module.fetch(request, env, context), unavailable);
+    return within(() => module.fetch(request, env, context), () => unavailable(env));
   },
   async scheduled(event, env, context) {
     await within(() => module.scheduled(event, env, context), () => {});

@@ -20,6 +20,7 @@ const failed = (answer) => {
   assert.ok(answer, "it is answered");
   assert.equal(answer.status, 503);
   problem(answer, { reason: "limiter_unavailable" });
+  assert.equal(answer.headers["access-control-allow-origin"], "*", "cor_01: a page can read it");
 };
 
 // The first reading of the clock is a request's own turn; later ones are in its actor, and after it was heard.
