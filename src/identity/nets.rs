@@ -73,7 +73,10 @@ impl Net {
     fn plain(self) -> Net {
         let IpAddr::V6(first) = self.first else { return self };
         match embedded(first) {
-            Some((inner, before)) if self.prefix >= before => {
+            // All of 6to4 or of NAT64 is a kind of IPv6 address; it does not mean the whole of IPv4.
+            Some((inner, before))
+                if self.prefix > before || (self.prefix == before && first.to_ipv4_mapped().is_some()) =>
+            {
                 // Whatever of 6to4 comes after the address tells no caller from another.
                 Net { first: IpAddr::V4(inner), prefix: self.prefix.saturating_sub(before).min(32) }
             }

@@ -61,6 +61,21 @@ fn ip_05_ipv4_in_ipv6_clothes_is_found_under_either_name() {
 }
 
 #[test]
+fn all_of_a_tunnel_is_not_all_of_ipv4() {
+    for (inside, net) in [
+        ("2002:cb00:7107::1", "2002::/16"),
+        ("64:ff9b::cb00:7107", "64:ff9b::/96"),
+        ("2001:0:c000:201::1", "2001::/32"),
+    ] {
+        assert!(is_in(inside, net), "{inside} in {net}");
+        for other in ["203.0.113.7", "0.0.0.0", "::ffff:203.0.113.7", "2001:db8::7"] {
+            assert!(!is_in(other, net), "{other} in {net}");
+        }
+    }
+    assert!(is_in("203.0.113.7", "::ffff:0:0/96"), "which is what IPv4 is called");
+}
+
+#[test]
 fn all_bits_count_whatever_one_caller_is() {
     assert!(is_in("2001:db8:1:2::7", "2001:db8:1:2::7") && !is_in("2001:db8:1:2::8", "2001:db8:1:2::7"));
 }
