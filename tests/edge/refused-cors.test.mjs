@@ -93,21 +93,24 @@ test("cor_03_keys_on_preflights_give_nobody_a_share_of_its_own", async (t) => {
   const vars = { LIMIT_BASE: { per_key: "1000/s", global: "20/s" } };
   const edge = await start(t, { vars });
   await edge.run();
-  const passed = { flood: 0, other: 0 };
+  let [asked, passed] = [0, 0];
   const until = performance.now() + 8_000;
   const half = performance.now() + 4_000;
-  const ask = async (who, options, every) => {
+  const ask = async (counts, options, every) => {
     while (performance.now() < until) {
-      const answer = await edge.send(options());
-      if (performance.now() > half && answer.status === 200) passed[who]++;
+      const { status } = await edge.send(options());
+      if (counts && performance.now() > half) {
+        asked += 1;
+        passed += status === 200;
+      }
       await new Promise((resolve) => setTimeout(resolve, every));
     }
   };
   let index = 0;
   await Promise.all([
-    ask("flood", () => preflight("/x", { key: `fresh-${index++}` }), 5),
-    ask("flood", () => preflight("/x", { key: `fresh-${index++}` }), 5),
-    ask("other", () => ({ path: "/x", ip: "203.0.113.99", key: "mine" }), 100),
+    ask(false, () => preflight("/x", { key: `fresh-${index++}` }), 5),
+    ask(false, () => preflight("/x", { key: `fresh-${index++}` }), 5),
+    ask(true, () => ({ path: "/x", ip: "203.0.113.99", key: "mine" }), 100),
   ]);
-  assert.ok(passed.other > 25, `${JSON.stringify(passed)}: of some 36 requests, a half of what there is`);
+  assert.ok(passed > asked * 0.6, `${passed} of ${asked}, which are no more than a half of what there is`);
 });
