@@ -31,6 +31,9 @@ const AT_ONCE: Span = Span::from_millis(500);
 /// Callers kept in mind each for itself, per rate. Those beyond them share 256 shares, by a byte of their digests.
 const CAPACITY: usize = 744;
 
+/// Keys of one address that have a share each. Those beyond them have one together, the address's: anyone can send a fresh key with each request.
+const KEYS: usize = 4;
+
 /// How much more than what was given out is let through, to find out whether there is more: this where those who want less than their
 /// share were refused a part of it, ...
 const MORE: f64 = 0.005;
@@ -84,6 +87,8 @@ struct Share {
     /// Those of them that the rate had no room for.
     refused: f64,
     weight: f64,
+    /// Where it came from first.
+    address: Subject,
 }
 
 /// A caller, and how much it counts for.
@@ -91,6 +96,8 @@ struct Share {
 pub struct Caller {
     /// Its key's digest where it has one, else its address's.
     pub subject: Subject,
+    /// Its address's.
+    pub address: Subject,
     /// See [`weight`].
     pub weight: u32,
 }
@@ -164,13 +171,19 @@ impl Fair {
 impl Crowd {
     /// A caller's share.
     fn enter(&mut self, caller: Caller, now: Time) -> &mut Share {
-        let mut subject = caller.subject;
+        let Caller { mut subject, address, weight } = caller;
+        if subject != address && !self.callers.contains_key(&subject) {
+            let keys = self.callers.iter().filter(|(key, share)| share.address == address && **key != address);
+            if keys.count() >= KEYS {
+                subject = address;
+            }
+        }
         if self.callers.len() >= CAPACITY && !self.callers.contains_key(&subject) {
             let [byte, ..] = subject.to_bytes();
             subject = Subject::from_bytes([byte; 16]);
         }
-        let weight = f64::from(caller.weight);
-        self.callers.entry(subject).or_insert(Share { until: now, asked: 0.0, refused: 0.0, weight })
+        let weight = f64::from(weight);
+        self.callers.entry(subject).or_insert(Share { until: now, asked: 0.0, refused: 0.0, weight, address })
     }
 
     /// Sets the level by what was asked for and given out.

@@ -52,7 +52,7 @@ impl<'p> Plan<'p> {
         key: impl Fn(&KeySources) -> Option<Subject>,
     ) -> Plan<'p> {
         let weight = fair::weight(policy.priority(route));
-        let mut plan = Plan { who: Some(Caller { subject: ip, weight }), ..Plan::default() };
+        let mut plan = Plan { who: Some(Caller { subject: ip, address: ip, weight }), ..Plan::default() };
         if route.is_some_and(|binding| binding.exempt) {
             return plan;
         }
@@ -72,7 +72,7 @@ impl<'p> Plan<'p> {
                 && let Some(subject) = key(&binding.key)
             {
                 plan.add_caller(Seat::Key(subject), subject, limits);
-                plan.who = Some(Caller { subject, weight });
+                plan.who = Some(Caller { subject, address: ip, weight });
             }
         }
         for binding in route.into_iter().chain(&policy.base) {

@@ -145,7 +145,7 @@ fn a_crowd_of_any_size_costs_a_bounded_memory_and_does_not_hide_the_greedy() {
     let caller = |number: u32| {
         let mut bytes = [0; 16];
         bytes[..4].copy_from_slice(&number.wrapping_mul(0x9e37_79b9).to_be_bytes());
-        Caller { subject: Subject::from_bytes(bytes), weight: 2 }
+        Caller { subject: Subject::from_bytes(bytes), address: Subject::from_bytes(bytes), weight: 2 }
     };
     let (mut at, mut newcomer, mut greedy) = (now(), 10, 0);
     fair.refused(0, &gcra, caller(1), 1, at);
@@ -200,4 +200,33 @@ fn a_small_limit_that_is_asked_by_fits_and_starts_stays_in_use() {
         println!("{limit}/s: {:.1} % used, {:.1} % of what the modest want", 100.0 * used, 100.0 * part);
         assert!(used > 0.9 && part > 0.85, "{used} {part}");
     }
+}
+
+#[test]
+fn key_01_fresh_keys_are_not_a_share_each() {
+    let deployment = Deployment::new(r#"{"LIMIT_BASE": {"per_key": "100000/s", "global": "1000/s burst 200"}}"#);
+    let (mut flood, mut asked, mut passed) = (0_u32, 0, 0);
+    for millis in 0..10_000_u32 {
+        for _ in 0..3 {
+            flood += 1;
+            deployment.request("/", 1, Some(u8::try_from(flood % 200).unwrap()));
+        }
+        if millis % 10 == 0 {
+            let passes = deployment.passes("/", 2, Some(255));
+            if millis >= 3_000 {
+                asked += 1;
+                passed += u32::from(passes);
+            }
+        }
+        deployment.forward(Span::from_millis(1));
+    }
+    assert!(passed * 10 >= asked * 9, "{passed} of {asked}, a tenth of what there is");
+    // Nor do they fill the memory that shares are kept in.
+    let mut fair = Fair::default();
+    let gcra = Gcra::new(Span::from_millis(10), 10).unwrap();
+    for key in 0..250 {
+        let [subject, address] = [key, 255].map(|byte| Subject::from_bytes([byte; 16]));
+        fair.refused(0, &gcra, Caller { subject, address, weight: 2 }, 1, now());
+    }
+    assert_eq!(fair.len(), 5, "four keys, and all the others");
 }
