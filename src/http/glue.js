@@ -18,7 +18,7 @@ export function made(status, text, bytes) {
   const lines = end < 0 ? text : text.slice(0, end);
   // The bytes lie in memory that will be used again.
   const response = new Response(bytes?.slice() ?? (end < 0 ? null : text.slice(end + 1)), { status });
-  set(response.headers, lines.split("\n"), 0);
+  set(response.headers, lines.split("\n"));
   return response;
 }
 
@@ -56,10 +56,21 @@ function withHeaders(response, parts, from) {
   const { status } = response;
   if (status < 200 || status > 599) return response;
   const copy = new Response(response.body, response);
-  set(copy.headers, parts, from);
+  add(copy.headers, parts, from);
   return copy;
 }
 
-function set(headers, parts, from) {
-  for (let at = from; at + 1 < parts.length; at += 2) headers.set(parts[at], parts[at + 1]);
+/** Where an origin tells of limits of its own, so do we beside it: they are lists (RFC 9651). The older headers have room for one limit alone, and
+ *  stay the origin's. */
+function add(headers, parts, from) {
+  let theirs;
+  for (let at = from; at + 1 < parts.length; at += 2) {
+    const older = parts[at].startsWith("X-");
+    if (older) theirs ??= headers.has("x-ratelimit-limit") || headers.has("x-ratelimit-remaining") || headers.has("x-ratelimit-reset");
+    if (!older || !theirs) headers.append(parts[at], parts[at + 1]);
+  }
+}
+
+function set(headers, parts) {
+  for (let at = 0; at + 1 < parts.length; at += 2) headers.set(parts[at], parts[at + 1]);
 }

@@ -137,6 +137,17 @@ test("hdr_06_the_origin's_own_429_is_the_origin's", async () => {
   assert.equal(rateHeaders(answer).limits[0].name, "base/ip", "and says what is left here");
 });
 
+test("what an origin tells of its own limits stays, beside what is told here", async (t) => {
+  const both = await start(t, { vars: { HEADERS: "both", LIMIT_BASE: { per_ip: "100/min" } } });
+  const own = ['RateLimit:"o";r=0;t=30', 'RateLimit-Policy:"o";q=5;w=60', "X-RateLimit-Remaining:0"];
+  const { headers } = await both.get(`/own?as=status&status=429&body=b&${own.map((line) => `h=${escaped(line)}`).join("&")}`, { ip });
+  assert.equal(headers.ratelimit, '"o";r=0;t=30, "base/ip";r=99;t=1');
+  assert.equal(headers["ratelimit-policy"], '"o";q=5;w=60, "base/ip";q=100;w=60');
+  assert.deepEqual(["limit", "remaining", "reset"].map((name) => headers[`x-ratelimit-${name}`]), [undefined, "0", undefined]);
+  const plain = (await both.get("/own", { ip })).headers;
+  assert.deepEqual(["limit", "remaining"].map((name) => plain[`x-ratelimit-${name}`]), ["100", "98"]);
+});
+
 test("any status passes through", async () => {
   for (const status of [201, 400, 401, 404, 418, 500, 502, 503]) {
     const answer = await edge.get(`/s?as=status&status=${status}&body=b`, { ip });
