@@ -73,6 +73,8 @@ struct Holding {
     row: Option<Time>,
     /// The most that it had under way at once, when it last told.
     peak: u64,
+    /// The cap that it was last told of.
+    told: u64,
 }
 
 /// Everything that a cap's actor keeps in memory.
@@ -91,7 +93,7 @@ impl Slots {
     pub fn restore(&mut self, row: Row) {
         let Row { holder, slots, until, number } = row;
         let heard = Time::default();
-        self.put(holder, Holding { slots, until, wants: slots, heard, number, row: Some(until), peak: 0 });
+        self.put(holder, Holding { slots, until, wants: slots, heard, number, row: Some(until), peak: 0, told: 0 });
     }
 
     /// Takes over how large an earlier life of the actor has found the cap to be.
@@ -114,7 +116,7 @@ impl Slots {
         if known.is_none() && self.holders.len() >= CAPACITY {
             return Err("there are too many holders".to_owned());
         }
-        let cap = self.cap(question, now);
+        let cap = self.cap(question, known.map_or(0, |known| known.told), now);
         if let Some(found) = self.adaptive.as_ref().and_then(Adaptive::found)
             && found.differs(self.found)
         {
@@ -137,7 +139,7 @@ impl Slots {
         let row = known.and_then(|known| known.row);
         let peak = question.sample.map(|sample| sample.peak).or(known.map(|known| known.peak)).unwrap_or(0);
         let mut holding =
-            Holding { slots, until: now.plus(TERM), wants, heard: now, number: question.number, row, peak };
+            Holding { slots, until: now.plus(TERM), wants, heard: now, number: question.number, row, peak, told: cap };
         if slots == 0 {
             if row.is_some() {
                 rows = rows.saturating_add(shelf.delete(question.holder)?);
@@ -195,8 +197,8 @@ impl Slots {
         Ok(self.holdings().filter(|holding| holding.slots > 0).map(|holding| holding.until).min())
     }
 
-    /// How large the cap is now.
-    fn cap(&mut self, question: &Question, now: Time) -> u64 {
+    /// How large the cap is now; who asks was last told `told`, or nothing.
+    fn cap(&mut self, question: &Question, told: u64, now: Time) -> u64 {
         let (floor, ceiling) = match question.size {
             Size::Fixed(most) => return most,
             Size::Auto { least, most } => (least, most),
@@ -215,6 +217,7 @@ impl Slots {
                 mean: Span::from_nanos(mean),
                 highest: at_once.saturating_add(peak),
                 refused: wanted.saturating_sub(adaptive.cap()),
+                under: if told > 0 { told } else { adaptive.cap() },
             };
             adaptive.sample(&sample, now);
         }

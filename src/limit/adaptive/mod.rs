@@ -8,14 +8,16 @@
 //! Where such limiters go wrong, and what is done about it here:
 //!
 //! - *The latency without a queue* is a mean, never a minimum: of requests that naturally differ the quickest says nothing. It is measured
-//!   where no queue can be: while the cap is not used, and by lowering it for two windows when it has been in use for a minute.
+//!   where no queue can be: while the cap is not used, and by lowering it a little for two windows when it has been in use for a minute.
 //! - *It may have changed*: an origin may have grown slower without being crowded. Latency that stays when there is less at the origin
 //!   is no queue's.
 //! - *An idle system drifts up*: the cap grows only where at least half of it is in use, or somebody was refused. Nor does latency lower a
 //!   cap that is not in use.
 //! - *It starts too slowly*: it doubles with each window, as far as that is used, until the first signs of a queue, and grows faster the longer there is none.
-//! - *It oscillates*: a change shows after two windows, since isolates report every few seconds. Latency is held against the cap
-//!   that was in force when it was measured, and small differences are followed by half.
+//! - *It oscillates*: isolates report every few seconds, so a change shows late. Latency is held against the cap
+//!   that its isolate had been told of, and small differences are followed by half.
+//! - *It wanders down*: below the knee latency says nothing of the cap, so one that thinks too little of the latency without a queue would lower it
+//!   for ever. What is measured is never left out for being high, but for as much as chance cannot explain.
 
 mod found;
 mod window;
@@ -47,14 +49,17 @@ const NOISY: f64 = 100.0;
 /// How many times faster the cap grows at most, when there has long been no sign of a queue.
 const BOOST: f64 = 5.0;
 
-/// What the cap is lowered by to measure the latency without a queue.
-const PROBE: f64 = 0.65;
+/// What the cap is lowered to, to measure the latency without a queue: from [`ROOM`] above the knee to a little below it.
+const PROBE: f64 = 0.8;
+
+/// The same after the start, when it is not known how far above the knee the cap is.
+const DEEP: f64 = 0.65;
 
 /// After so many windows in use the unqueued latency is measured again.
 const PROBE_AFTER: u32 = 24;
 
 /// Where that count begins when what was measured is doubtful.
-const SOON: u32 = 18;
+const SOON: u32 = 20;
 
 /// A window of as many requests counts for half when the unqueued latency is measured.
 const HALF_SURE: f64 = 400.0;
@@ -65,8 +70,6 @@ pub struct Adaptive {
     floor: f64,
     ceiling: f64,
     limit: f64,
-    /// The caps of the last two windows: an isolate learns of a cap with one report and tells what came of it with the next.
-    lately: [f64; 2],
     window: Window,
     /// The mean latency without a queue, in nanoseconds; zero before it was measured.
     level: f64,
@@ -74,6 +77,12 @@ pub struct Adaptive {
     sure: f64,
     phase: Phase,
     boost: f64,
+    /// What the last window said the cap should be, as a part of itself, where that was far too high; else one.
+    low: f64,
+    /// Whether the next measurement is the first after a start.
+    deep: bool,
+    /// The mean latency of the last windows in use.
+    usual: f64,
     /// Windows in use since the unqueued latency was measured.
     unsure: u32,
     /// The slowest window since the cap began to be lowered: its mean latency, and the cap in force.
@@ -102,12 +111,14 @@ impl Adaptive {
             floor,
             ceiling: (ceiling as f64).max(floor),
             limit: floor,
-            lately: [floor; 2],
             window: Window::default(),
             level: 0.0,
             sure: 0.0,
             phase: Phase::Start,
             boost: 1.0,
+            low: 1.0,
+            deep: false,
+            usual: 0.0,
             unsure: 0,
             descent: None,
         }
@@ -117,7 +128,6 @@ impl Adaptive {
     pub fn resume(floor: u64, ceiling: u64, found: Found) -> Adaptive {
         let mut adaptive = Adaptive::new(floor, ceiling);
         adaptive.limit = (found.cap as f64).clamp(adaptive.floor, adaptive.ceiling);
-        adaptive.lately = [adaptive.limit; 2];
         adaptive.level = found.level.as_nanos() as f64;
         adaptive.sure = HALF_SURE;
         adaptive.phase = Phase::Follow;
@@ -133,7 +143,11 @@ impl Adaptive {
 
     /// The cap that holds now.
     pub fn cap(&self) -> u64 {
-        let lowered = if matches!(self.phase, Phase::Probe(_)) { PROBE } else { 1.0 };
+        let lowered = match self.phase {
+            Phase::Probe(_) if self.deep => DEEP,
+            Phase::Probe(_) => PROBE,
+            _ => 1.0,
+        };
         (self.limit * lowered).max(self.floor) as u64
     }
 
@@ -146,10 +160,7 @@ impl Adaptive {
     pub fn sample(&mut self, sample: &Sample, now: Time) -> bool {
         self.window.add(sample, now);
         let Some(seen) = self.window.close(now) else { return false };
-        let [before, last] = self.lately;
-        let base = f64::midpoint(before, last);
-        self.lately = [last, self.cap() as f64];
-        self.step(&seen, base);
+        self.step(&seen, seen.base.max(1.0));
         self.limit = self.limit.clamp(self.floor, self.ceiling);
         true
     }
@@ -179,9 +190,10 @@ impl Adaptive {
             return;
         }
         let fit = (self.level * (1.0 + ROOM) / seen.mean.max(1.0)).clamp(0.5, 1.0 + 2.0 * ROOM);
+        self.usual = if self.usual == 0.0 { seen.mean } else { self.usual + 0.3 * (seen.mean - self.usual) };
         let trust = seen.good / (seen.good + NOISY);
         match self.phase {
-            Phase::Start | Phase::Sign if seen.mean < self.level * QUEUEING => {
+            Phase::Start | Phase::Sign if seen.mean < self.level * (QUEUEING + noise(seen)) => {
                 // Not far beyond what was there at once, or it would be no cap when a load comes.
                 self.limit = (self.limit * 2.0).min(self.limit.max(most * FURTHEST));
                 self.phase = Phase::Start;
@@ -191,18 +203,26 @@ impl Adaptive {
                 self.limit = self.limit.min(base * fit);
                 self.phase = Phase::Follow;
                 self.unsure = SOON;
+                self.deep = true;
             }
             Phase::Back(to) if self.limit < to && seen.mean < self.level * QUEUEING => {
                 self.limit = (self.limit * 1.5).min(to);
             }
-            // Far too high: at once to where the measurement says. Nearer, measurements differ by as much.
-            _ if fit < 1.0 - 2.0 * ROOM / trust => {
+            // Far too high, or high twice: at once to where the measurement says. Nearer, measurements differ by as much.
+            _ if fit < 1.0 - 2.0 * ROOM / trust || (self.low < 1.0 && fit < 1.0 - ROOM / trust) => {
                 self.phase = Phase::Follow;
+                let fit = if self.low < 1.0 { f64::midpoint(fit, self.low) } else { fit };
+                self.low = 1.0;
+                if !self.deep {
+                    self.unsure = self.unsure.min(PROBE_AFTER / 2);
+                }
+                self.usual = 0.0;
                 self.limit = self.limit.min(base * fit);
                 self.boost = 1.0;
             }
             _ => {
                 self.phase = Phase::Follow;
+                self.low = if fit < 1.0 - ROOM / trust { fit } else { 1.0 };
                 self.boost = if fit > 1.0 + ROOM / 2.0 / trust { (self.boost + 1.0).min(BOOST) } else { 1.0 };
                 self.limit *= 1.0 + GAIN * trust * (fit - 1.0) * (self.boost - 1.0).max(1.0);
             }
@@ -217,26 +237,32 @@ impl Adaptive {
 
     /// Learns what a request takes without a queue, if this window had none. Under the lowest cap there can be nothing but its own.
     fn measure(&mut self, seen: &Seen, used: bool, base: f64) {
+        let noise = noise(seen);
         let free = match self.phase {
-            Phase::Start | Phase::Sign => self.sure < HALF_SURE || seen.mean < self.level * QUEUEING,
-            Phase::Probe(windows) => windows > 0,
+            Phase::Start | Phase::Sign => self.sure < HALF_SURE || seen.mean < self.level * (QUEUEING + noise),
+            // Slower although there is less: the origin has changed meanwhile, and that is for following to find out.
+            Phase::Probe(windows) => windows > 0 && seen.mean < (self.usual * (1.0 + noise)).min(self.level * (QUEUEING + 2.0 * noise)),
             Phase::Follow | Phase::Back(_) => !used || base <= self.floor,
         };
         // A small dip while the cap is in use is chance, and to follow each would lower the level for ever.
-        let dip = seen.mean < self.level * (1.0 - 2.0 * ROOM) && seen.good >= NOISY;
+        let dip = seen.mean < self.level * (1.0 - 2.0 * ROOM - noise) && seen.good >= NOISY;
         if !free && !dip {
             return;
         }
         if dip {
-            self.sure = 0.0;
+            // It may be half of the time before, and the cap has been right for that.
+            (self.sure, self.deep) = (0.0, true);
+            self.unsure = self.unsure.max(SOON);
         }
         let before = self.level;
         self.level += (seen.mean - before) * seen.good / (seen.good + self.sure);
         self.sure = if before == 0.0 { 0.0 } else { (self.sure + seen.good).min(HALF_SURE) };
         if free {
             // What was measured quite otherwise than before is measured again soon.
-            let settled = (self.level / before - 1.0).abs() < ROOM / 2.0;
+            let settled = (self.level / before - 1.0).abs() < ROOM / 2.0 + noise;
             self.unsure = if settled { 0 } else { SOON };
+            // With less of a queue than before, there may still be one.
+            self.deep = !settled && self.level < before;
         }
     }
 
@@ -261,4 +287,9 @@ impl Adaptive {
             self.begin_again(seen);
         }
     }
+}
+
+/// What the mean of a window's latencies may be off by, as a part of it, where they differ twice as much as they are long.
+fn noise(seen: &Seen) -> f64 {
+    (4.0 / seen.good.max(1.0)).sqrt()
 }

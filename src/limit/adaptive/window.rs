@@ -26,6 +26,8 @@ pub struct Sample {
     pub highest: u64,
     /// Requests that found the cap reached.
     pub refused: u64,
+    /// The cap that this isolate was last told of: the one that these requests met.
+    pub under: u64,
 }
 
 /// The samples of one window, added up.
@@ -38,6 +40,8 @@ pub(super) struct Window {
     busy: f64,
     highest: f64,
     refused: u64,
+    /// The sum of the caps that the requests met.
+    under: f64,
 }
 
 /// A closed window.
@@ -55,6 +59,8 @@ pub(super) struct Seen {
     /// The most that were there at once, as far as anybody told.
     pub highest: f64,
     pub refused: bool,
+    /// The cap that they met, on average.
+    pub base: f64,
 }
 
 impl Window {
@@ -68,6 +74,7 @@ impl Window {
         self.failed += failed as f64;
         self.busy += good * sample.mean.as_nanos() as f64;
         self.highest = self.highest.max(sample.highest as f64);
+        self.under += sample.ended as f64 * sample.under as f64;
         self.refused = self.refused.saturating_add(sample.refused);
     }
 
@@ -86,6 +93,7 @@ impl Window {
             in_flight: all * mean / span.as_nanos() as f64,
             highest: self.highest,
             refused: self.refused > 0,
+            base: self.under / all,
         };
         *self = Window { since: now, ..Window::default() };
         Some(seen)

@@ -30,6 +30,8 @@ pub struct Era {
 /// How service times differ.
 #[derive(Clone, Copy)]
 pub enum Spread {
+    /// Not at all.
+    Constant,
     /// Exponentially: as variable as they are long.
     Exponential,
     /// Log-normally, with this ratio of deviation to mean.
@@ -82,6 +84,7 @@ impl Ord for At {
 struct Isolate {
     share: f64,
     slots: usize,
+    told: u64,
     in_flight: usize,
     sample: Sample,
     latency: f64,
@@ -178,6 +181,7 @@ impl Run<'_> {
 
     fn service(&mut self, mean: f64) -> f64 {
         match self.of.spread {
+            Spread::Constant => mean,
             Spread::Exponential => self.exponential(mean),
             Spread::Heavy(cv) => {
                 let sigma = (1.0 + cv * cv).ln().sqrt();
@@ -259,6 +263,7 @@ impl Run<'_> {
         let good = (sample.ended - sample.failed).max(1) as f64;
         sample.mean = Span::from_nanos((core::mem::take(&mut one.latency) / good * 1e9) as u64);
         one.sample.highest = one.in_flight as u64;
+        sample.under = one.told;
         let time = crate::support::EVENING.plus(Span::from_nanos((now * 1e9) as u64));
         self.adaptive.sample(&sample, time);
         self.hear(isolate);
@@ -268,6 +273,7 @@ impl Run<'_> {
     fn hear(&mut self, isolate: usize) {
         let cap = self.adaptive.cap() as f64;
         let one = &mut self.isolates[isolate];
+        one.told = cap as u64;
         one.slots = (cap * one.share).round().max(1.0) as usize;
     }
 }
