@@ -166,6 +166,12 @@ pub fn counted_line(of: &Of, count: u64, policy: &Policy) -> String {
     line.unwrap_or_default()
 }
 
+/// Logs where a cap that finds itself has moved to.
+pub fn moved(cap: &str, was: u64, is: u64) {
+    let was = if was == 0 { String::new() } else { [", was ", &was.to_string()].concat() };
+    console_log!("{}", line("cap", cap, &["is ", &is.to_string(), &was].concat()));
+}
+
 fn warning_line(place: &str, problem: &str) -> String {
     line("warning", place, problem)
 }

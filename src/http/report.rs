@@ -45,7 +45,7 @@ impl Reporter<'_> {
             }
         }
         if let Some(stage) = self.isolate.circuits.borrow_mut().budget.news(clock::now()) {
-            self.isolate.warn("BUDGET", stage.words(), clock::now());
+            log::warning("BUDGET", stage.words());
         }
         for met in &decision.restored {
             if let Some(line) = self.isolate.warned.borrow_mut().restored(met, clock::now()) {
@@ -66,6 +66,11 @@ impl Reporter<'_> {
                 effect,
             };
             self.refused(of, |ray| log::crowded(crowded, caller, effect, ray));
+        }
+        for place in &entry.places {
+            if let Some((was, is)) = place.news(clock::now()) {
+                log::moved(&place.cap().name, was, is);
+            }
         }
         for (cap, trouble) in &entry.unchecked {
             let line = self.isolate.warned.borrow_mut().unchecked_cap(cap, trouble.as_ref(), clock::now());

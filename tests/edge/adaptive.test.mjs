@@ -26,6 +26,10 @@ test("a cap grows from its floor while the origin is not slower for it, and stay
   assert.ok(most[0] <= 8, `${most}`);
   assert.ok(Math.max(...most) > 14, `${most}`);
   assert.ok(Math.max(...most) <= 24, `${most}`);
+  const said = edge.records.filter(({ event }) => event === "cap");
+  assert.ok(said.length >= 2 && said.length <= 4, JSON.stringify(said));
+  assert.deepEqual([said[0].place, said[0].problem], ["all/in-flight", "is 4"]);
+  assert.match(said.at(-1).problem, /^is \d+, was \d+$/);
   const [{ tables }] = await edge.objects();
   assert.equal(tables.found.length, 1, "and what was found is kept");
 });

@@ -152,11 +152,12 @@ impl<K: Keepers> Admit<'_, K> {
         wait.plus(self.patience.times(u64::from(ASKS).saturating_add(1)))
     }
 
-    /// Says to the actor what is to be said off any request's path.
-    pub async fn tick(&self, cap: &Rc<Cap>) {
-        if let Some(question) = self.book(cap, |book, now| book.tick(now, self.patience)) {
+    /// Says to the actor what is to be said off any request's path; how many calls that took, or rows, where there were more.
+    pub async fn tick(&self, cap: &Rc<Cap>) -> u32 {
+        match self.book(cap, |book, now| book.tick(now, self.patience)) {
             // Who needs a slot will see that the actor does not answer.
-            let _ = self.ask(cap, &question).await;
+            Some(question) => self.ask(cap, &question).await.unwrap_or(1).max(1),
+            None => 0,
         }
     }
 
@@ -224,6 +225,13 @@ impl Ticket {
     /// The origin's answer has begun, or will not come, after `took`.
     pub fn note(&self, took: Span, fate: Fate) {
         self.book(|book, _| book.note(took, fate));
+    }
+
+    /// Where a cap that finds itself has moved to, if that is to be told; see [`Book::news`].
+    pub fn news(&self, wall: Time) -> Option<(u64, u64)> {
+        let mut book = self.book.try_borrow_mut().ok()?;
+        let now = book.now(wall);
+        book.news(now)
     }
 
     fn book(&self, work: impl FnOnce(&mut Book, Id)) {

@@ -11,6 +11,9 @@ mod talk;
 /// Slots that have lain idle for this long go back.
 pub const IDLE: Span = Span::from_secs(1);
 
+/// Where a cap has moved to is told at most this often.
+const TELL_EVERY: Span = Span::from_secs(10);
+
 /// One cap's book.
 #[derive(Debug)]
 pub struct Book {
@@ -46,6 +49,8 @@ pub struct Book {
     waiting: Beats,
     /// When idle slots were last looked after.
     tended: Option<Time>,
+    /// The cap that was last logged, and when.
+    logged: (u64, Time),
 }
 
 /// A question under way.
@@ -106,6 +111,7 @@ impl Book {
             sample: Sample::default(),
             waiting: Beats::default(),
             tended: None,
+            logged: (0, Time::default()),
         }
     }
 
@@ -194,6 +200,15 @@ impl Book {
     pub fn may_wait(&mut self, now: Time) -> Option<Id> {
         let most = self.held(now).max(1);
         (self.waiting.count(now) < most).then(|| self.waiting.enter(now))
+    }
+
+    /// Where a cap that finds itself has moved by more than a fifth since that was last told, and not a moment ago: what it was, and what it is.
+    pub fn news(&mut self, now: Time) -> Option<(u64, u64)> {
+        let (was, at) = self.logged;
+        let far = self.cap.abs_diff(was) > was / 5;
+        let due = far && matches!(self.size, Size::Auto { .. }) && (was == 0 || at.plus(TELL_EVERY) <= now);
+        due.then(|| self.logged = (self.cap, now))?;
+        Some((was, self.cap))
     }
 
     /// Who waits is still there.

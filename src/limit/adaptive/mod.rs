@@ -241,7 +241,9 @@ impl Adaptive {
         let free = match self.phase {
             Phase::Start | Phase::Sign => self.sure < HALF_SURE || seen.mean < self.level * (QUEUEING + noise),
             // Slower although there is less: the origin has changed meanwhile, and that is for following to find out.
-            Phase::Probe(windows) => windows > 0 && seen.mean < (self.usual * (1.0 + noise)).min(self.level * (QUEUEING + 2.0 * noise)),
+            Phase::Probe(windows) => {
+                windows > 0 && seen.mean < (self.usual * (1.0 + noise)).min(self.level * (QUEUEING + 2.0 * noise))
+            }
             Phase::Follow | Phase::Back(_) => !used || base <= self.floor,
         };
         // A small dip while the cap is in use is chance, and to follow each would lower the level for ever.
