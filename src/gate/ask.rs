@@ -10,7 +10,7 @@ use super::plan::Stop;
 use super::ports::{Actors, Ask, Intent, Outcome, Reply, Trouble, Weight};
 use super::refill::Runner;
 use super::verdict::{Decision, Unchecked};
-use crate::limit::time::Time;
+use crate::limit::time::{Span, Time};
 use crate::policy::OnError;
 use futures_util::future::join_all;
 
@@ -35,11 +35,16 @@ impl<A: Actors> Gate<'_, A> {
         let patience = if intent == Intent::Peek { left.half() } else { left };
         let runner = self.runner();
         let stage = self.circuits.borrow().budget.stage(asked);
-        let asks: Vec<(&Stop<'p>, Option<Pass>, Ask)> = open
+        let asks: Vec<(&Stop<'p>, Result<Pass, Trouble>, Ask)> = open
             .into_iter()
             .map(|stop| {
-                let pass = if self.is_left_out(stop, asked) { None } else { runner.admit(&stop.seat, patience) };
-                let told = pass.is_some() && intent == Intent::Take;
+                let pass = if self.is_left_out(stop, asked) {
+                    Err(Trouble::OverBudget(Span::ZERO))
+                } else {
+                    let pass = runner.admit(&stop.seat, patience);
+                    pass.ok_or_else(|| self.circuits.borrow().budget.trouble(asked))
+                };
+                let told = pass.is_ok() && intent == Intent::Take;
                 let demands = items.iter().filter(|item| is_open(item, stop)).map(|item| {
                     let (cost, terms) = (item.met.limit.cost, item.met.terms());
                     let ask = || self.wallet.borrow_mut().ask(item.name, &terms, cost, asked, self.patience.deadline);
@@ -50,8 +55,8 @@ impl<A: Actors> Gate<'_, A> {
             })
             .collect();
         let calls = asks.iter().map(async |(stop, pass, ask)| match pass {
-            Some(pass) => runner.call_with(*pass, &stop.seat, ask, patience).await,
-            None => Err(Trouble::NotAsked),
+            Ok(pass) => runner.call_with(*pass, &stop.seat, ask, patience).await,
+            Err(trouble) => Err(trouble.clone()),
         });
         let answers = join_all(calls).await;
         let heard = self.now();
@@ -84,7 +89,7 @@ impl<A: Actors> Gate<'_, A> {
         decision: &mut Decision<'p>,
     ) {
         let spent = &mut decision.spent;
-        spent.actors = spent.actors.saturating_add(u32::from(!matches!(answer, Err(Trouble::NotAsked))));
+        spent.actors = spent.actors.saturating_add(u32::from(!answer.as_ref().is_err_and(Trouble::is_unasked)));
         let (reply, trouble) = match answer {
             Ok(reply) => (reply, None),
             Err(trouble) => {
@@ -106,10 +111,10 @@ impl<A: Actors> Gate<'_, A> {
                 // The take that follows says what becomes of it.
                 continue;
             }
-            match trouble {
+            match &trouble {
                 None => wallet.receive(item.name, &demand.terms, grant, &outcome, trip),
                 // Whoever has asked for more meanwhile may still be answered.
-                Some(Trouble::NotAsked) => {}
+                Some(trouble) if trouble.is_unasked() => {}
                 Some(_) => wallet.lost(item.name, demand.owed),
             }
             item.outcome = Some(outcome);

@@ -4,7 +4,7 @@
 //! isolate with none in hand calls on credit, and pays with its next chunk: nobody waits for this. So a day may cost more than its budget by
 //! what isolates that end have on credit, each less than a chunk.
 
-use super::ports::{Ask, Demand, Intent, Outcome, Terms, Weight};
+use super::ports::{Ask, Demand, Intent, Outcome, Terms, Trouble, Weight};
 use crate::limit::day::Zone;
 use crate::limit::prepay::Wish;
 use crate::limit::time::{Span, Time};
@@ -53,6 +53,8 @@ pub struct Budget {
     /// When the day ends for which that is so.
     ends: Time,
     told: Stage,
+    /// The stages that were told of this day, one bit each.
+    said: u8,
     questions: u64,
 }
 
@@ -67,9 +69,17 @@ impl Budget {
         if now < self.ends { self.stage } else { Stage::Plenty }
     }
 
-    /// How long nobody will be asked any more.
-    pub fn alone(&self, now: Time) -> Span {
-        if self.stage(now) == Stage::Alone { self.ends.since(now) } else { Span::ZERO }
+    /// Why nobody is asked at `now`.
+    pub fn trouble(&self, now: Time) -> Trouble {
+        match self.stage(now) {
+            Stage::Alone => Trouble::OverBudget(self.ends.since(now)),
+            _ => Trouble::NotAsked,
+        }
+    }
+
+    /// Counts what a call came to beyond itself: an allowance is for calls, one as large for rows and for D1, so the most of each counts.
+    pub fn spend_more(&mut self, rows: u32, d1: u32) {
+        self.spend(u64::from(rows.max(d1)).saturating_sub(1));
     }
 
     /// Counts calls.
@@ -135,10 +145,19 @@ impl Budget {
         }
     }
 
-    /// A new stage, to be logged once.
+    /// A new stage, to be logged once a day.
     pub fn news(&mut self, now: Time) -> Option<Stage> {
         let stage = self.stage(now);
-        (core::mem::replace(&mut self.told, stage) != stage).then_some(stage)
+        if core::mem::replace(&mut self.told, stage) == stage {
+            return None;
+        }
+        if now >= self.ends {
+            self.said = 0;
+        }
+        let bit = 1 << stage as u8;
+        let new = self.said & bit == 0;
+        self.said |= bit;
+        new.then_some(stage)
     }
 }
 

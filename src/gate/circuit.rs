@@ -207,7 +207,7 @@ impl Heard {
         match answer {
             Ok(_) => Heard::Answer,
             Err(Trouble::Overloaded) => Heard::Overload,
-            Err(Trouble::NotAsked) => Heard::Nothing,
+            Err(Trouble::NotAsked | Trouble::OverBudget(_)) => Heard::Nothing,
             Err(Trouble::Late | Trouble::Disconnected | Trouble::Nonsense(_) | Trouble::Failed(_)) => Heard::Failure,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::held::Held;
 use super::plan::{Met, Stop};
-use super::ports::Outcome;
+use super::ports::{Outcome, Trouble};
 use super::verdict::{Decision, Reason, Refusal, Standing};
 use super::wallet::Name;
 use crate::limit::rate::Allowance;
@@ -71,7 +71,14 @@ pub(super) fn note<'p>(item: &Item<'_, 'p>, decision: &mut Decision<'p>) {
         }
         Some(Outcome::Refused { left, wait, until }) => refusal(reason(met), wait, until, left),
         Some(Outcome::Full { wait }) => refusal(Reason::OverCapacity, wait, None, 0),
-        Some(Outcome::Unknown) => refusal(Reason::LimiterUnavailable, TRY_AGAIN, None, 0),
+        Some(Outcome::Unknown) => {
+            let here = decision.unchecked.iter().filter(|unchecked| unchecked.met.limit.number == met.limit.number);
+            let troubles = here.filter_map(|unchecked| match unchecked.trouble {
+                Some(Trouble::OverBudget(wait)) => Some(wait),
+                _ => None,
+            });
+            refusal(Reason::LimiterUnavailable, troubles.fold(TRY_AGAIN, Span::max), None, 0)
+        }
     };
     match met.limit.mode {
         Mode::Enforce => decision.refuse(refusal),

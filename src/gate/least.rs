@@ -13,8 +13,7 @@ use crate::limit::time::Span;
 impl<A: Actors> Gate<'_, A> {
     /// How long the limits of `plan` refuse whoever has not passed them, at least; zero where a day has to end in any case.
     pub(super) fn least(&self, plan: &Plan<'_>, decision: &Decision<'_>) -> Span {
-        let reason = decision.refusal.as_ref().map(|refusal| refusal.reason);
-        if reason == Some(Reason::QuotaExhausted) {
+        if decision.refusal.as_ref().is_some_and(|refusal| refusal.reason == Reason::QuotaExhausted) {
             return Span::ZERO;
         }
         let mut wallet = self.wallet.borrow_mut();
@@ -24,11 +23,6 @@ impl<A: Actors> Gate<'_, A> {
         let waits = limits
             .filter(|(_, met)| met.enforces())
             .map(|(name, met)| wallet.least(name, &met.terms(), met.limit.cost, now));
-        let least = waits.max().unwrap_or_default();
-        match reason {
-            // Where the day's calls are spent, it cannot be checked before there are more.
-            Some(Reason::LimiterUnavailable) => least.max(self.circuits.borrow().budget.alone(now)),
-            _ => least,
-        }
+        waits.max().unwrap_or_default()
     }
 }

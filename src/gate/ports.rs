@@ -194,6 +194,15 @@ pub enum Trouble {
     Failed(String),
     /// It was not asked: it was in trouble a moment ago, or there was no time left.
     NotAsked,
+    /// It was not asked, to save calls: `BUDGET` is spent for so long, or nearly spent, where that is zero.
+    OverBudget(Span),
+}
+
+impl Trouble {
+    /// Whether there was no call.
+    pub fn is_unasked(&self) -> bool {
+        matches!(self, Trouble::NotAsked | Trouble::OverBudget(_))
+    }
 }
 
 /// Objects per region for addresses, and in all for keys. One object serves about 1,000 requests a second.
@@ -230,6 +239,7 @@ impl fmt::Display for Trouble {
             Trouble::Disconnected => f.write_str("the way to its actor is broken"),
             Trouble::Nonsense(said) => write!(f, "its actor's answer cannot be read: {said}"),
             Trouble::Failed(problem) => write!(f, "its actor failed: {problem}"),
+            Trouble::OverBudget(_) => f.write_str("BUDGET: calls are saved, so its actor is not asked"),
             Trouble::NotAsked => {
                 f.write_str("its actor is left alone for a while, or there was no time left to ask it")
             }

@@ -115,6 +115,9 @@ impl<A: Actors> Runner<'_, A> {
         self.circuits.borrow_mut().budget.spend(1);
         let answer = self.actors.ask(seat, ask, patience).await;
         let answer = answer.and_then(|reply| believe(ask, reply, (self.wall)()));
+        if let Ok(reply) = &answer {
+            self.circuits.borrow_mut().budget.spend_more(reply.rows, reply.d1);
+        }
         let heard = match &answer {
             // At the end of a decision's time an answer may be late without anyone's fault.
             Err(Trouble::Late) if self.is_short(patience) => Heard::Nothing,
@@ -204,7 +207,11 @@ impl<A: Actors> Runner<'_, A> {
         let (answer, now) = (answer.and_then(|reply| believe(&ask, reply, (self.wall)())), self.now());
         let cost = ask.demands.iter().map(|demand| demand.cost).sum();
         let outcome = answer.as_ref().ok().and_then(|reply| reply.outcomes.first());
-        self.circuits.borrow_mut().budget.hear(cost, outcome, now);
+        let budget = &mut self.circuits.borrow_mut().budget;
+        budget.hear(cost, outcome, now);
+        if let Ok(reply) = &answer {
+            budget.spend_more(reply.rows, reply.d1);
+        }
     }
 
     fn now(&self) -> Time {

@@ -167,7 +167,8 @@ impl Places {
     async fn tick(&self) {
         // More than one cap is rare, and more than one with something to say rarer still.
         for cap in &self.caps {
-            self.admit().tick(cap).await;
+            let spent = self.admit().tick(cap).await;
+            self.isolate.circuits.borrow_mut().budget.spend(spent.into());
         }
     }
 

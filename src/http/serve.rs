@@ -125,7 +125,7 @@ async fn decide_and_forward(
     };
     let mut decision = gate.decide_around(&plan, enter).await;
     decision.spent.add(&entry.spent);
-    circuits.borrow_mut().budget.spend(entry.spent.actors.into());
+    circuits.borrow_mut().budget.spend(entry.spent.actors.max(entry.spent.rows).into());
     let decided = clock::now();
     if let Some(refusal) = &mut decision.refusal {
         isolate.returns.borrow_mut().spread(refusal, ip, decided);

@@ -36,7 +36,14 @@ test("a budget that is spent ends the calls, not the limits, until the next day"
   edge.origin.forget();
   await parallel(20, () => edge.get("/local", { ip: "203.0.113.77" }));
   assert.equal(edge.origin.count, 5, "one caller gets no more than the limit");
-  problem(await edge.get("/all", { ip: "203.0.113.2" }), { reason: "limiter_unavailable", limit: "all/global" });
+  const refused = await edge.get("/all", { ip: "203.0.113.2" });
+  problem(refused, { reason: "limiter_unavailable", limit: "all/global" });
+  const midnight = 12 * 3_600;
+  const wait = Number(refused.headers["retry-after"]);
+  assert.ok(wait >= midnight && wait <= midnight + 6, `${wait} s, and ${midnight} s until the calls return`);
+  const kept = edge.records.filter(({ place }) => place === "local/ip" || place === "all/global");
+  assert.ok(kept.length > 0 && kept.every(({ problem }) => problem.includes("BUDGET")), JSON.stringify(kept));
+  assert.equal(said().length, 1, "the step is said once");
   await edge.advance(DAY);
   assert.equal((await edge.get("/all", { ip: "203.0.113.2" })).status, 200);
   assert.ok((await edge.asked()).calls > before);

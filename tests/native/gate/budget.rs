@@ -28,6 +28,49 @@ fn it_steps_down_in_order_and_begins_anew_with_the_day() {
 }
 
 #[test]
+fn each_step_is_told_once_a_day() {
+    let mut budget = Budget::new(Some(1_000));
+    let mut told = |rest, at| {
+        budget.hear(4, left(rest).as_ref(), at);
+        budget.news(at)
+    };
+    let (today, tomorrow) = (EVENING, EVENING.plus(HOUR.times(24)));
+    let of_today = [999, 200, 260, 200, 50, 260, 10].map(|rest| told(rest, today));
+    let [saving, plenty, sampling, alone] = [Stage::Saving, Stage::Plenty, Stage::Sampling, Stage::Alone].map(Some);
+    assert_eq!(of_today, [None, saving, plenty, None, sampling, None, alone]);
+    assert_eq!(budget.news(tomorrow), plenty);
+    budget.hear(4, left(200).as_ref(), tomorrow);
+    assert_eq!(budget.news(tomorrow), saving);
+}
+
+#[test]
+fn a_call_counts_as_many_as_it_writes_rows_or_asks_d1() {
+    let due_after = |rows, d1| {
+        let mut budget = Budget::new(Some(1_000));
+        budget.hear(64, left(900).as_ref(), EVENING);
+        (1..).find(|_| {
+            budget.spend(1);
+            budget.spend_more(rows, d1);
+            budget.is_due(EVENING)
+        })
+    };
+    assert_eq!((due_after(0, 0), due_after(1, 1)), (Some(63), Some(63)));
+    assert_eq!((due_after(3, 0), due_after(1, 3)), (Some(21), Some(21)));
+}
+
+#[test]
+fn what_is_not_asked_for_want_of_calls_says_so_and_until_when() {
+    let closed = with(10, r#"{"LIMIT_BASE": {"global": "5/min"}}"#);
+    let decision = closed.request("/", 1, None);
+    let spent = Trouble::OverBudget(HOUR.times(6));
+    assert_eq!(decision.unchecked[0].trouble, Some(spent));
+    assert_eq!(decision.refusal.unwrap().wait, HOUR.times(6));
+    let local = with(10, r#"{"LIMIT_BASE": {"per_ip": "5/min"}}"#);
+    let trouble = local.request("/", 1, None).unchecked[0].trouble.clone().unwrap();
+    assert!(trouble.to_string().contains("BUDGET"), "{trouble}");
+}
+
+#[test]
 fn a_used_up_day_is_asked_about_again_and_a_count_that_is_away_stops_nobody() {
     let mut budget = Budget::new(Some(1_000));
     assert!(budget.is_due(EVENING));
@@ -90,9 +133,9 @@ fn near_its_end_slow_callers_are_sampled_and_in_the_end_nobody_asks() {
         );
     }
     let closed = with(10, r#"{"LIMIT_BASE": {"global": "5/min"}}"#);
-    let refused = closed.request("/", 1, None);
-    assert_eq!(refused.refusal.unwrap().reason, Reason::LimiterUnavailable);
-    assert_eq!(refused.least, HOUR.times(6), "it cannot be checked before the day's next calls");
+    let refusal = closed.request("/", 1, None).refusal.unwrap();
+    assert_eq!(refusal.reason, Reason::LimiterUnavailable);
+    assert_eq!(refusal.wait, HOUR.times(6), "it cannot be checked before the day's next calls");
     let sampled = with(90, r#"{"LIMIT_BASE": {"global": "500/min"}}"#);
     assert_eq!(sampled.passing(20, "/", 1, None), 20, "what must be checked is not sampled");
 }
