@@ -25,6 +25,9 @@ const CAPACITY: usize = 10_000;
 /// Seconds over which those come back for whom a limit could not be checked.
 const UNAVAILABLE: Span = Span::from_secs(5);
 
+/// Parts of a window that are told apart.
+const GRAINS: u64 = 1_000;
+
 const SECOND: Span = Span::from_secs(1);
 
 /// The waiting callers of one isolate.
@@ -83,6 +86,11 @@ impl Pace {
         let callers = (all / 2).max(1);
         Pace { callers, window: interval.times(all).min(SECOND.max(interval)) }
     }
+
+    /// Which part of a window a place is in; places in one are kept as one, so that no rate makes a long list.
+    fn grain(self, place: Time) -> u64 {
+        place.as_nanos().checked_div(self.window.as_nanos() / GRAINS).unwrap_or(place.as_nanos())
+    }
 }
 
 impl Line {
@@ -117,12 +125,15 @@ impl Line {
     /// Notes a place, and forgets those which no window can hold together with it any more.
     fn note(&mut self, place: Time, pace: Pace) {
         match self.latest.back_mut() {
-            Some((last, count)) if *last == place => *count = count.saturating_add(1),
+            // As if they came with the last of them: by that nobody comes too early.
+            Some((last, count)) if pace.grain(*last) == pace.grain(place) => {
+                (*last, *count) = ((*last).max(place), count.saturating_add(1));
+            }
             _ => self.latest.push_back((place, 1)),
         }
         self.held = self.held.saturating_add(1);
-        while let Some((_, count)) = self.latest.front()
-            && self.held.saturating_sub(*count) >= pace.callers
+        while let Some((first, count)) = self.latest.front()
+            && (self.held.saturating_sub(*count) >= pace.callers || first.plus(pace.window) <= place)
         {
             self.held = self.held.saturating_sub(*count);
             self.latest.pop_front();

@@ -5,13 +5,17 @@
 
 use super::fair::Fair;
 use super::held::{Held, Trip};
-use super::known::{Begin, Known};
+use super::known::Begin;
 use super::ports::{Back, Demand, Grant, Outcome, Terms};
 use crate::identity::digest::Subject;
-use crate::limit::prepay::{HORIZON, Level, Pace, Wish, leasable};
+use crate::limit::prepay::{HORIZON, Level, Wish, leasable};
 use crate::limit::steady::Steady;
 use crate::limit::time::{Span, Time};
 use hashbrown::HashMap;
+
+mod entry;
+
+use entry::{Denied, Entry, Worth};
 
 /// A limit's number in the policy, and whose bucket. An isolate's policy never changes, so no limit meets another's entry.
 pub type Name = (u32, Option<Subject>);
@@ -38,29 +42,6 @@ pub struct Wallet {
     clock: Steady,
     /// What callers are given of crowded rates.
     pub(super) fair: Fair,
-}
-
-#[derive(Debug)]
-struct Entry {
-    denied: Option<Denied>,
-    leases: Vec<Held>,
-    pace: Pace,
-    horizon: Span,
-    /// When the call that is under way was made.
-    asked: Option<Time>,
-    /// Tokens that requests wait for since then.
-    wanted: u64,
-    known: Known,
-    spent: Time,
-    /// Since when somebody has looked after its quota tokens.
-    tended: Option<Time>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Denied {
-    until: Time,
-    outcome: Outcome,
-    heard: Time,
 }
 
 impl Wallet {
@@ -279,83 +260,28 @@ impl Wallet {
 
     fn enter(&mut self, name: Name, now: Time) -> &mut Entry {
         if self.entries.len() >= CAPACITY && !self.entries.contains_key(&name) {
-            // Room for many, or a flood of callers could have all entries looked through for each of them.
-            let most = CAPACITY / 4 * 3;
-            self.entries.retain(|_, entry| entry.matters(now) || entry.known.matters(now));
-            if self.entries.len() > most {
-                self.entries.retain(|_, entry| entry.matters(now));
-            }
-            if self.entries.len() > most {
-                self.entries.clear();
-            }
+            self.make_room(now);
         }
-        self.entries.entry(name).or_insert_with(|| Entry {
-            denied: None,
-            leases: Vec::new(),
-            pace: Pace::new(now),
-            horizon: HORIZON,
-            asked: None,
-            wanted: 0,
-            known: Known::default(),
-            spent: now,
-            tended: None,
-        })
-    }
-}
-
-impl Entry {
-    fn matters(&self, now: Time) -> bool {
-        self.denied.is_some_and(|denied| now < denied.until) || self.leases.iter().any(|held| held.left(now) > 0)
+        self.entries.entry(name).or_insert_with(|| Entry::new(now))
     }
 
-    fn holds_quota(&self, now: Time) -> bool {
-        self.leases.iter().any(|held| matches!(held, Held::Quota { .. }) && held.left(now) > 0)
-    }
-
-    fn busy(&self, now: Time, patience: Span) -> bool {
-        self.asked.is_some_and(|asked| now < asked.plus(patience))
-    }
-
-    /// How long what is wished for should last: no longer than half the tolerance, or its slots would be past.
-    fn horizon_for(&self, terms: &Terms) -> Span {
-        match terms {
-            Terms::Rate(gcra) => self.horizon.min(Span::from_nanos(gcra.tolerance().as_nanos() / 2)),
-            Terms::Quota(..) => self.horizon,
+    /// Drops a quarter of what there may be, what is worth least first: room for many, or a flood of callers could have all entries looked
+    /// through for each of them. Of what is worth as much, those that happen to come first.
+    fn make_room(&mut self, now: Time) {
+        let most = CAPACITY / 4 * 3;
+        for least in [Worth::Knowledge, Worth::Calls, Worth::Tokens] {
+            let mut over = self.entries.len().saturating_sub(most);
+            self.entries.retain(|_, entry| {
+                let stays = over == 0 && least > Worth::Knowledge || entry.worth(now) >= least;
+                over = over.saturating_sub(usize::from(!stays));
+                stays
+            });
         }
-    }
-
-    /// Takes back what was spent. Tokens are spent from the front: what came back has the earliest slots.
-    fn put(&mut self, held: Held, now: Time) {
-        if let Err(held) = self.join(held)
-            && held.left(now) > 0
-            && self.leases.len() < LEASES
-        {
-            self.leases.insert(0, held);
-        }
-    }
-
-    /// Adds tokens to those that they go on from, or gives them back. A day's tokens all go together, or many small
-    /// grants would leave no room for the next, and its tokens would be lost.
-    fn join(&mut self, mut held: Held) -> Result<(), Held> {
-        for known in &mut self.leases {
-            match known.rejoin(held) {
-                Ok(()) => return Ok(()),
-                Err(other) => held = other,
-            }
-        }
-        Err(held)
-    }
-
-    /// Where the caller stands by what is known of the bucket, and what is in hand.
-    fn standing(&self, spent: Held, now: Time) -> Outcome {
-        let held: u64 = self.leases.iter().map(|held| held.left(now)).sum();
-        let (left, more) = match spent {
-            Held::Rate(gcra, _) => {
-                let left = self.known.available(&gcra, now).saturating_add(held);
-                (left.min(gcra.burst().saturating_sub(1)), gcra.interval())
-            }
-            Held::Quota { end, .. } => (self.known.left().saturating_add(held), end.since(now)),
-        };
-        Outcome::Met { left, more, slot: Span::ZERO, until: None }
+        let mut over = self.entries.len().saturating_sub(most);
+        self.entries.retain(|_, _| {
+            let stays = over == 0;
+            over = over.saturating_sub(1);
+            stays
+        });
     }
 }

@@ -14,3 +14,4 @@ mod plan;
 mod returns;
 mod sense;
 mod support;
+mod wallet;
