@@ -33,3 +33,74 @@ test("a cap grows from its floor while the origin is not slower for it, and stay
   const [{ tables }] = await edge.objects();
   assert.equal(tables.found.length, 1, "and what was found is kept");
 });
+
+/** An origin that serves so many at once, each for 60 to 100 ms, and lets the others queue. */
+class Queue {
+  #waiting = [];
+  #busy = 0;
+  #sum = 0;
+  #looks = 0;
+
+  constructor(servers) {
+    this.servers = servers;
+    this.timer = setInterval(() => this.#look(), 20);
+  }
+
+  handler = (_, response) => {
+    this.#waiting.push(response);
+    this.#serve();
+  };
+
+  #serve() {
+    while (this.#busy < this.servers && this.#waiting.length > 0) {
+      const response = this.#waiting.shift();
+      this.#busy++;
+      setTimeout(() => {
+        this.#busy--;
+        response.end("served");
+        this.#serve();
+      }, 60 + 40 * Math.random());
+    }
+  }
+
+  #look() {
+    this.#sum += this.#busy + this.#waiting.length;
+    this.#looks++;
+  }
+
+  /** How many were there on average since this was last asked. */
+  mean() {
+    const mean = this.#sum / Math.max(this.#looks, 1);
+    this.#sum = this.#looks = 0;
+    return mean;
+  }
+}
+
+test("a cap is within a fifth of what the origin can serve, and so 30 seconds after that has halved", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", in_flight: "auto 4..200" } } });
+  const queue = new Queue(24);
+  edge.origin.handler = queue.handler;
+  await edge.run();
+  let running = true;
+  const load = parallel(70, async () => {
+    while (running) {
+      const answer = await edge.get("/x", { ip });
+      if (answer.status !== 200) await sleep(100);
+    }
+  });
+  await sleep(35_000);
+  queue.mean();
+  await sleep(15_000);
+  const settled = queue.mean();
+  queue.servers = 12;
+  await sleep(30_000);
+  queue.mean();
+  await sleep(10_000);
+  const halved = queue.mean();
+  running = false;
+  await load;
+  clearInterval(queue.timer);
+  t.diagnostic(`at the origin on average: ${settled.toFixed(1)} of 24, and ${halved.toFixed(1)} of 12`);
+  assert.ok(Math.abs(settled / 24 - 1) <= 0.2, `${settled}`);
+  assert.ok(Math.abs(halved / 12 - 1) <= 0.2, `${halved}`);
+});
