@@ -38,9 +38,13 @@ export async function start(t, { vars = {}, at = NOON, isolates = 1, origin: asO
   const all = { ORIGIN: asOrigin(origin.url), KEY: "header:x-api-key, bearer", DEADLINE: "5s", ...vars };
   const edge = new Edge({ vars: all, at, isolates, outbound, port, origin, state, compatibilityDate });
   t.after(async () => {
-    await edge.stop();
-    await origin.close();
-    await rm(state, { recursive: true, force: true });
+    try {
+      await edge.stop();
+    } finally {
+      // A runtime that never started does not stop well either, and an origin that is left would keep the tests from ending.
+      await origin.close();
+      await rm(state, { recursive: true, force: true });
+    }
   });
   await edge.launch();
   return edge;
