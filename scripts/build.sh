@@ -11,6 +11,8 @@ for tool in .tools/bin/worker-build "$WASM_BINDGEN_BIN" "$WASM_OPT_BIN" "$ESBUIL
   [ -x "$tool" ] || fail "${tool#"$ROOT"/} is missing. Run: make setup"
 done
 
+alone build
+
 inputs() {
   find src -type f
   printf '%s\n' Cargo.toml Cargo.lock package-lock.json scripts/env.sh scripts/build.sh scripts/bundle.sh

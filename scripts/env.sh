@@ -29,6 +29,26 @@ fail() {
   exit 1
 }
 
+# Lets one script at a time go on from here, until it ends: two would install or build into the same folder. Whoever died there is passed over.
+alone() { # a name for what is done
+  local lock=$ROOT/.tools/$1.lock holder empty=0 said=""
+  mkdir -p "$ROOT/.tools"
+  until mkdir "$lock" 2>/dev/null; do
+    holder=$(cat "$lock/pid" 2>/dev/null || true)
+    [ -n "$holder" ] || empty=$((empty + 1))
+    if [ $empty -gt 5 ] || { [ -n "$holder" ] && ! kill -0 "$holder" 2>/dev/null; }; then
+      rm -rf "$lock"
+      continue
+    fi
+    [ -n "$said" ] || say "Waiting for another $1 in this folder (process ${holder:-unknown})."
+    said=1
+    sleep 1
+  done
+  echo $$ >"$lock/pid"
+  # shellcheck disable=SC2064  # which lock it is, is known now
+  trap "rm -rf '$lock'" EXIT
+}
+
 # One hash of the names and contents of the files given on standard input.
 hash_files() {
   local list

@@ -5,6 +5,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 
 LOG=$ROOT/.tools/log
 mkdir -p "$LOG"
+alone setup
 
 need() { # command, what it is, where to get it
   PATH=$SYSTEM_PATH:$PATH command -v "$1" >/dev/null || fail "Penstock needs $2: $3"
