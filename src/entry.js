@@ -67,12 +67,12 @@ globalThis.queueMicrotask = (work) => {
   });
 };
 
-/** What `work` comes to in this instance, at once or as a promise; or what `gone` gives, where the instance fails. */
-function within(work, gone) {
+/** What `work` comes to in this instance, at once or as a promise, and `then` after it; or what `gone` gives, where the instance fails. */
+function within(work, gone, then = (value) => value) {
   renewed();
   try {
     const answer = work();
-    return answer instanceof Promise ? guarded(answer, gone) : answer;
+    return answer instanceof Promise ? guarded(answer, gone, then) : then(answer);
   } catch {
     // What an answer can fail with is in a promise, so this has come through the module's code.
     end();
@@ -80,7 +80,7 @@ function within(work, gone) {
   }
 }
 
-function guarded(answer, gone) {
+function guarded(answer, gone, then) {
   const first = new Promise((resolve, reject) => {
     const go = () => resolve(GONE);
     waiting.add(go);
@@ -99,12 +99,15 @@ function guarded(answer, gone) {
     );
   });
   // Whose request it is says what it is told: another's may be running when it is let go.
-  return first.then((value) => (value === GONE ? gone() : value));
+  return first.then((value) => (value === GONE ? gone() : then(value)));
 }
 
 export default {
   fetch(request, env, context) {
-    return within(() => module.fetch(request, env, context), () => unavailable(env));
+    const gone = () => unavailable(env);
+    const unanswered = (error) => within(() => module.unanswered(request, env, error), gone);
+    // What has gone on to the origin needs this instance no more, unless there is no answer.
+    return within(() => module.fetch(request, env, context), gone, (answer) => answer.passed?.catch(unanswered) ?? answer);
   },
   async scheduled(event, env, context) {
     await within(() => module.scheduled(event, env, context), () => {});

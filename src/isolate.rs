@@ -79,11 +79,6 @@ impl Isolate {
         ISOLATE.with(|isolate| Rc::clone(isolate.get_or_init(|| Rc::new(Isolate::read(env)))))
     }
 
-    /// This isolate, if it has had a request.
-    pub fn current() -> Option<Rc<Isolate>> {
-        ISOLATE.with(|isolate| isolate.get().map(Rc::clone))
-    }
-
     /// Gives the isolate a number of its own where it keeps slots; drawn when a request is there, as the platform demands.
     pub fn call_books(&self) {
         let half = || (Math::random() * f64::from(u32::MAX)) as u64;

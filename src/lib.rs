@@ -29,6 +29,7 @@ pub mod time_out;
 
 use isolate::Isolate;
 use now_or_later::now_or_later;
+use worker::js_sys::Promise;
 use worker::wasm_bindgen::JsValue;
 use worker::wasm_bindgen::prelude::wasm_bindgen;
 use worker::{Context, Env, ScheduleContext, ScheduledEvent, event, worker_sys};
@@ -38,10 +39,18 @@ fn start() {
     console_error_panic_hook::set_once();
 }
 
-/// Answers a request: with a `Response`, or the promise of one. Not `worker`'s event, which makes a promise of every answer.
+/// Answers a request: with a `Response` or what stands for one, or the promise of it; see `entry.js`. Not `worker`'s event, which makes a
+/// promise of every answer.
 #[wasm_bindgen]
 pub fn fetch(request: web_sys::Request, env: Env, context: worker_sys::Context) -> JsValue {
     now_or_later(clock::once_a_turn(http::serve::serve(request, env, Context::new(context))))
+}
+
+/// Answers a request that has gone on to the origin, and was not answered there: something was `thrown`.
+#[wasm_bindgen]
+pub fn unanswered(request: &web_sys::Request, env: &Env, thrown: &JsValue) -> JsValue {
+    http::serve::answer_for_the_origin(request, env, thrown)
+        .map_or_else(|thrown| Promise::reject(&thrown).into(), JsValue::from)
 }
 
 #[event(scheduled)]

@@ -33,14 +33,15 @@ export function send(request, url, name, value, encodeResponseBody, signal) {
   return encodeResponseBody || signal ? fetch(outgoing, { encodeResponseBody, signal }) : fetch(outgoing);
 }
 
-/** The whole way to the origin and back: `lines` are what `send` is given, and then what `dressed` is. `failed` answers where the origin does not. */
-export function pass(request, lines, failed) {
-  const parts = lines.split("\n");
-  const outgoing = onward(request, parts[0], parts[1], parts[2]);
-  return fetch(outgoing).then(
-    (response) => (parts.length > 4 ? withHeaders(response, parts, 3) : response),
-    (error) => failed(request, error),
-  );
+/** The whole way to the origin and back: `lines` are what `send` is given, and then what `dressed` is. It goes on whatever becomes of the module, so
+ *  `entry.js` is told that the answer comes this way, or what the runtime throws where the origin cannot be reached. */
+export function pass(request, lines) {
+  return { passed: passed(request, lines.split("\n")) };
+}
+
+async function passed(request, parts) {
+  const response = await fetch(onward(request, parts[0], parts[1], parts[2]));
+  return parts.length > 4 ? withHeaders(response, parts, 3) : response;
 }
 
 /** A Request serves as the init of another, and brings all it has: method, headers, body stream, redirect mode, signal. */

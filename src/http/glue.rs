@@ -26,8 +26,7 @@ extern "C" {
         encoding: Option<&str>,
         signal: Option<&AbortSignal>,
     ) -> Result<Promise, JsValue>;
-    #[wasm_bindgen(catch)]
-    fn pass(request: &Request, lines: &str, failed: &JsValue) -> Result<Promise, JsValue>;
+    fn pass(request: &Request, lines: &str) -> JsValue;
 }
 
 /// Names of headers, in both languages.
@@ -87,24 +86,15 @@ pub fn with(response: &Response, headers: &[Header]) -> Result<Response, JsValue
     dressed(response, &lines(headers))
 }
 
-/// Sends `request` to `url` with one header line more, and dresses the answer as [`with`] does, all without another call of ours; where no
-/// answer comes, `failed` (a function of the request and what was thrown) gives one.
-///
-/// # Errors
-/// The runtime's, where it cannot even be tried.
-pub fn fetch_with(
-    request: &Request,
-    url: &str,
-    (name, value): (&str, &str),
-    headers: &[Header],
-    failed: &JsValue,
-) -> Result<Promise, JsValue> {
+/// Sends `request` to `url` with one header line more, and dresses the answer as [`with`] does, all without another call of ours. What comes
+/// is for `entry.js` alone; where there is no answer, it asks for one.
+pub fn fetch_with(request: &Request, url: &str, (name, value): (&str, &str), headers: &[Header]) -> JsValue {
     let mut text = String::with_capacity(256);
     for part in [url, "\n", name, "\n", value, "\n"] {
         text.push_str(part);
     }
     add_lines(&mut text, headers);
-    pass(request, &text, failed)
+    pass(request, &text)
 }
 
 /// Sends `request` to `url`, with one header line more. `encoding` is the runtime's `encodeResponseBody`; `signal` ends it before its time.

@@ -60,12 +60,9 @@ impl<'a> Onward<'a> {
     }
 
     /// Sends it on where nothing has to be done when the answer comes but to give it `headers` besides its own, so that it need not
-    /// come by here again. Where none comes, `failed` is called with the request and with what was thrown, and answers.
-    ///
-    /// # Errors
-    /// As [`Onward::send`].
-    pub fn pass(&self, request: &Request, headers: &[Header], failed: &JsValue) -> Result<Promise, JsValue> {
-        glue::fetch_with(request, &self.url, (HOP, self.hop), headers, failed)
+    /// come by here again; see [`glue::fetch_with`].
+    pub fn pass(&self, request: &Request, headers: &[Header]) -> JsValue {
+        glue::fetch_with(request, &self.url, (HOP, self.hop), headers)
     }
 }
 

@@ -27,15 +27,9 @@ use futures_util::future::join_all;
 use std::rc::Rc;
 use web_sys::{Request, Response};
 use worker::wasm_bindgen::JsValue;
-use worker::wasm_bindgen::closure::Closure;
 use worker::{Context, Env};
 
-thread_local! {
-    /// Answers where an origin does not, for requests that are not waited for here.
-    static UNREACHABLE: Closure<dyn Fn(Request, JsValue) -> Result<Response, JsValue>> = Closure::new(answer_for_the_origin);
-}
-
-/// Answers a request; whatever happens, with an answer: a `Response`, or the promise of one.
+/// Answers a request; whatever happens, with an answer: a `Response`, or what stands for one that the origin gives.
 ///
 /// # Errors
 /// The runtime's, should it not even take a response that we make.
@@ -55,11 +49,15 @@ pub async fn serve(request: Request, env: Env, context: Context) -> Result<JsVal
     }
 }
 
-fn answer_for_the_origin(request: Request, thrown: JsValue) -> Result<Response, JsValue> {
-    let isolate = Isolate::current();
-    let failure = isolate.as_deref().map_or(Failure::OriginUnreachable, |isolate| unreachable(isolate, &thrown));
-    let settings = isolate.as_deref().and_then(|isolate| Some(&isolate.loaded.as_ref()?.policy.settings));
-    fail(&request, failure, settings.unwrap_or(&Settings::default()))
+/// Answers a request that was not waited for here, and that the origin has not answered.
+///
+/// # Errors
+/// As [`serve`].
+pub fn answer_for_the_origin(request: &Request, env: &Env, thrown: &JsValue) -> Result<Response, JsValue> {
+    let isolate = Isolate::get(env);
+    let failure = unreachable(&isolate, thrown);
+    let settings = isolate.loaded.as_ref().map(|loaded| &loaded.policy.settings);
+    fail(request, failure, settings.unwrap_or(&Settings::default()))
 }
 
 fn fail(request: &Request, failure: Failure, settings: &Settings) -> Result<Response, JsValue> {
@@ -170,7 +168,7 @@ async fn decide_and_forward(
     let onward = Onward::new(arrived, settings.origin.as_deref(), &hop)?;
     let timeout = policy.timeout(route);
     if places.is_empty() && timeout.is_none() && trace.is_none() {
-        return UNREACHABLE.with(|failed| onward.pass(arrived.request, &headers, failed.as_ref())).map(JsValue::from);
+        return Ok(onward.pass(arrived.request, &headers));
     }
     let kept = !places.is_empty();
     let conduct = Conduct { arrived, isolate, settings, context, places, kind, timeout, trace };

@@ -1,7 +1,7 @@
 // Faults found on the way to the origin and back, and in what is said of it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { rateHeaders, rawRequest, sendRaw, start } from "./harness/index.mjs";
+import { problem, rateHeaders, rawRequest, sendRaw, start } from "./harness/index.mjs";
 
 const ip = "203.0.113.7";
 
@@ -52,4 +52,15 @@ test("key_03_a_blank_line_before_the_key_hides_nothing", async (t) => {
   const statuses = [];
   for (let sent = 0; sent < 5; sent++) statuses.push((await edge.get("/", { ip, headers })).status);
   assert.deepEqual(statuses, [200, 200, 200, 429, 429]);
+});
+
+test("a host that cannot be asked is an origin that cannot be reached, and is not worth trying again in a second", async (t) => {
+  for (const more of [{}, { TRACE: "header" }, { HEADERS: "none" }]) {
+    const edge = await start(t, { outbound: true, origin: () => null, vars: { LIMIT_BASE: { per_ip: "1000/min" }, ...more } });
+    for (const host of ["[::1", "shop.example:99999", "shop.example*", "a^b", "256.1.1.1"]) {
+      const answer = await sendRaw(edge.url(), rawRequest({ host, headers: [["CF-Connecting-IP", ip]] }));
+      problem(answer, { reason: "origin_unreachable", status: 502 });
+      assert.equal(answer.headers["retry-after"], undefined, host);
+    }
+  }
 });

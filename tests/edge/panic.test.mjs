@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { count, HOUR, inTurn, problem, start } from "./harness/index.mjs";
+import { count, HOUR, inTurn, problem, start, until } from "./harness/index.mjs";
 
 const vars = {
   DURABLE_AFTER: "0s",
@@ -80,4 +80,20 @@ test("requests that only stream are not cut off by another's trap", async (t) =>
   edge.origin.release();
   const { status, text } = await streaming;
   assert.deepEqual([status, text], [200, "first second"]);
+});
+
+test("what is at the origin comes back though the instance that sent it has failed", async (t) => {
+  const edge = await start(t, { vars });
+  const [slow, gone] = ["/slow", "/gone"].map((path, index) => edge.post(`${path}?as=slow&ms=2500&parts=1&bytes=5`, { ip: `203.0.113.${20 + index}`, body: "order" }));
+  await until(() => edge.origin.under === 2);
+  await edge.trip("trap");
+  failed(await within(edge.get("/", { ip: "203.0.113.22" }), 2_000));
+  await edge.trip("trap", { times: 0 });
+  assert.equal((await edge.get("/", { ip: "203.0.113.23" })).status, 200);
+  edge.origin.seen.find(({ url }) => url.startsWith("/gone")).response.destroy();
+  const { status, text } = await slow;
+  assert.deepEqual([status, text], [200, "xxxxxend"], "it was taken in, and is not to be sent again");
+  problem(await gone, { reason: "origin_unreachable", status: 502 });
+  assert.equal((await edge.get("/", { ip: "203.0.113.24" })).status, 200);
+  assert.equal(edge.records.filter(({ place }) => place === "module").length, 1, "and the new instance is none the worse");
 });
