@@ -122,7 +122,7 @@ impl Places {
                     // Of a status past 599 nobody may make an answer, so nobody hears when that ends; see `proxy::with_headers`.
                     Some(body) if !self.tickets.is_empty() && response.status() <= 599 => {
                         let (response, end) = piped(&response, &body)?;
-                        (response, Some(End { promise: end, handlers: Vec::new() }))
+                        (response, Some(end))
                     }
                     _ => (response, None),
                 }
@@ -139,16 +139,14 @@ impl Places {
 
     /// The same, when the origin's request has been broken off.
     pub fn leave_broken_off(self) -> Task {
-        let failed = End { promise: Promise::reject(&JsValue::UNDEFINED), handlers: Vec::new() };
-        Box::pin(self.until(Some(failed)))
+        Box::pin(self.until(Some(Promise::reject(&JsValue::UNDEFINED))))
     }
 
-    async fn until(mut self, end: Option<End>) {
-        if let Some(end) = end {
-            if self.keep_while(end.promise).await.is_err() {
-                pause(SETTLE).await;
-            }
-            drop(end.handlers);
+    async fn until(mut self, end: Option<Promise>) {
+        if let Some(end) = end
+            && self.keep_while(end).await.is_err()
+        {
+            pause(SETTLE).await;
         }
         self.tickets.clear();
         let mut idle: Vec<_> = self.caps.iter().filter(|cap| self.admit().tend(cap)).collect();
@@ -191,15 +189,6 @@ impl Places {
         let patience = self.client.deadline;
         Admit { keepers: &self.client, books: &self.isolate.books, patience, wall: clock::now }
     }
-}
-
-/// When an answer has ended, and what has to live until then.
-#[derive(Debug)]
-pub struct End {
-    /// Settles then.
-    pub promise: Promise,
-    /// What the runtime calls meanwhile.
-    pub handlers: Vec<relay::Handler>,
 }
 
 /// The same answer with its body through a pipe, and the promise of the pipe's end. The runtime pumps it by itself. The bytes were asked

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import WebSocket from "ws";
 import { count, HOUR, inTurn, problem, start, until } from "./harness/index.mjs";
 
 const vars = {
@@ -97,3 +98,27 @@ test("what is at the origin comes back though the instance that sent it has fail
   assert.equal((await edge.get("/", { ip: "203.0.113.24" })).status, 200);
   assert.equal(edge.records.filter(({ place }) => place === "module").length, 1, "and the new instance is none the worse");
 });
+
+for (const sockets of [null, "5"]) {
+  test(`a WebSocket goes on and ends as it should after another's trap: sockets = ${sockets}`, async (t) => {
+    const edge = await start(t, { vars: { LIMIT_BASE: { per_ip: "5/h", ...(sockets && { sockets }) } } });
+    const socket = new WebSocket(edge.url().href.replace("http", "ws"), { headers: { "cf-connecting-ip": "203.0.113.20" } });
+    t.after(() => socket.terminate());
+    const heard = [];
+    socket.on("message", (data) => heard.push(String(data)));
+    socket.on("close", (code, reason) => heard.push(`${code} ${reason}`));
+    await new Promise((resolve, reject) => socket.on("open", resolve).on("error", reject));
+    socket.send("before");
+    await until(() => heard.length === 1);
+    await edge.trip("trap");
+    failed(await within(edge.get("/", { ip: "203.0.113.21" }), 2_000));
+    await edge.trip("trap", { times: 0 });
+    assert.equal((await edge.get("/", { ip: "203.0.113.22" })).status, 200);
+    socket.send("after");
+    await until(() => heard.length === 2);
+    socket.close(4001, "done");
+    await until(() => heard.length === 3 && edge.origin.sockets === 0);
+    assert.deepEqual(heard, ["before", "after", "4001 done"]);
+    assert.deepEqual(edge.origin.closed, [{ code: 4001, reason: "done" }]);
+  });
+}
