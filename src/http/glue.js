@@ -61,14 +61,19 @@ function withHeaders(response, parts, from) {
   return copy;
 }
 
-/** Where an origin tells of limits of its own, so do we beside it: they are lists (RFC 9651). The older headers have room for one limit alone, and
- *  stay the origin's. */
+/** Where an origin tells of limits of its own, so do we beside it: they are lists of strings (RFC 9651). What is in no such form, as older drafts had
+ *  it, stays alone, or nobody could read either. The older headers have room for one limit alone, and stay the origin's. */
 function add(headers, parts, from) {
   let theirs;
   for (let at = from; at + 1 < parts.length; at += 2) {
-    const older = parts[at].startsWith("X-");
-    if (older) theirs ??= headers.has("x-ratelimit-limit") || headers.has("x-ratelimit-remaining") || headers.has("x-ratelimit-reset");
-    if (!older || !theirs) headers.append(parts[at], parts[at + 1]);
+    const [name, value] = [parts[at], parts[at + 1]];
+    const own = headers.get(name);
+    if (name.startsWith("X-")) {
+      theirs ??= headers.has("x-ratelimit-limit") || headers.has("x-ratelimit-remaining") || headers.has("x-ratelimit-reset");
+      if (theirs) continue;
+    } else if (own && name.startsWith("RateLimit") && !own.startsWith('"')) continue;
+    if (own) headers.append(name, value);
+    else headers.set(name, value);
   }
 }
 

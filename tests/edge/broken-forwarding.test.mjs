@@ -64,3 +64,17 @@ test("a host that cannot be asked is an origin that cannot be reached, and is no
     }
   }
 });
+
+test("hdr_06_what_an_origin_says_in_an_older_draft's_form_stays_as_it_is_and_alone", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_BASE: { per_ip: "1000/min" }, LIMIT_CAP: { route: "/cap", in_flight: "9" } } });
+  const lines = (...all) => all.map((line) => `h=${encodeURIComponent(line)}`).join("&");
+  for (const path of ["/", "/cap"]) {
+    const old = await edge.get(`${path}?as=status&status=200&${lines("RateLimit: limit=100, remaining=50, reset=5", "RateLimit-Policy: 100;w=60")}`, { ip });
+    assert.equal(old.headers.ratelimit, "limit=100, remaining=50, reset=5");
+    assert.equal(old.headers["ratelimit-policy"], "100;w=60");
+    const { headers } = await edge.get(`${path}?as=status&status=200&${lines("RateLimit: 50", "RateLimit: \"o\";r=1")}`, { ip });
+    assert.equal(headers.ratelimit, '50, "o";r=1');
+    const blank = rateHeaders(await edge.get(`${path}?as=status&status=200&${lines("RateLimit:", "RateLimit-Policy:")}`, { ip }));
+    assert.deepEqual([blank.limits[0].name, blank.policies[0].name], ["base/ip", "base/ip"]);
+  }
+});
