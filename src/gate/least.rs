@@ -7,15 +7,11 @@
 use super::decide::Gate;
 use super::plan::Plan;
 use super::ports::Actors;
-use super::verdict::{Decision, Reason};
 use crate::limit::time::Span;
 
 impl<A: Actors> Gate<'_, A> {
-    /// How long the limits of `plan` refuse whoever has not passed them, at least; zero where a day has to end in any case.
-    pub(super) fn least(&self, plan: &Plan<'_>, decision: &Decision<'_>) -> Span {
-        if decision.refusal.as_ref().is_some_and(|refusal| refusal.reason == Reason::QuotaExhausted) {
-            return Span::ZERO;
-        }
+    /// How long the limits of `plan` refuse whoever has not passed them, at least.
+    pub(super) fn least(&self, plan: &Plan<'_>) -> Span {
         let mut wallet = self.wallet.borrow_mut();
         let now = wallet.now((self.wall)());
         let stops = plan.caller.iter().chain(&plan.shared);

@@ -28,7 +28,7 @@ pub struct Refusal<'p> {
     pub reason: Reason,
     /// How long until this limit would let the request, alone, pass.
     pub wait: Span,
-    /// For a quota: the instant at which its next day begins.
+    /// For a quota: the instant at which its next day begins, if that is what is waited for.
     pub until: Option<Time>,
     /// Whole tokens there, fewer than the request costs.
     pub left: u64,
@@ -103,6 +103,16 @@ pub struct Decision<'p> {
     pub tightest: Option<Standing<'p>>,
     /// What it took.
     pub spent: Spent,
+}
+
+impl Refusal<'_> {
+    /// Makes the wait no shorter than `least`. Where that is longer than a day lasts, it is no longer the next day that is waited for.
+    pub fn wait_for(&mut self, least: Span) {
+        if self.wait.as_secs_up() < least.as_secs_up() {
+            self.until = None;
+        }
+        self.wait = self.wait.max(least);
+    }
 }
 
 impl<'p> Decision<'p> {

@@ -9,8 +9,6 @@ use super::answer::{Asker, Sends};
 use super::cause::Cause;
 use super::negotiate::Language;
 use super::problem::Problem;
-use crate::gate::verdict::Reason;
-use crate::limit::rate::Allowance;
 use std::sync::LazyLock;
 
 const TEMPLATE: &str = include_str!("page/page.html");
@@ -97,14 +95,11 @@ fn when(html: &mut Html, problem: &Problem<'_>, language: Language) {
     let Some(wait) = problem.retry_after else { return };
     let tongue = language.tongue();
     html.raw(&["<p id=\"when\">"]);
-    if let (Cause::Limit(Reason::QuotaExhausted), Some(at), Some(limit)) =
-        (problem.cause, &problem.retry_at, problem.limit)
-        && let Allowance::Quota(quota) = &limit.allowance
-    {
+    if let (Some(zone), Some(at)) = (problem.midnight, &problem.retry_at) {
         let (before, after) = tongue.next_day;
         let [date, time] = [at.get(..10), at.get(11..16)].map(Option::unwrap_or_default);
         html.text(before).raw(&["<time id=\"time\" datetime=\""]).text(at).raw(&["\">"]);
-        html.text(date).text(" ").text(time).text(" (").text(&quota.zone().to_string()).text(")");
+        html.text(date).text(" ").text(time).text(" (").text(&zone.to_string()).text(")");
         html.raw(&["</time>"]).text(after);
     } else {
         let (before, after) = tongue.after;

@@ -25,6 +25,8 @@ pub struct Problem<'p> {
     pub retry_after: Option<u64>,
     /// The same as an instant, RFC 3339.
     pub retry_at: Option<String>,
+    /// The zone at whose midnight that is, where it is a day's end that is waited for.
+    pub midnight: Option<&'p Zone>,
     /// One honest sentence or two, in English.
     pub detail: String,
     /// What the operator has to say besides.
@@ -89,6 +91,7 @@ impl<'p> Problem<'p> {
         problem.limit = Some(limit);
         problem.wait(retry_after);
         problem.retry_at = Some(retry_at);
+        problem.midnight = refusal.until.and(zone(limit));
         let stand = Stand { limit, left: refusal.left, more: Span::from_secs(retry_after) };
         let stand = (refusal.reason != Reason::LimiterUnavailable).then_some(stand);
         problem.headers.extend(rate_headers(style, policies(refusal, plan), stand));
@@ -140,7 +143,7 @@ impl<'p> Problem<'p> {
         let mut problem = Problem::new(cause, detail, crowded.binding.words());
         problem.cap = Some(crowded.cap);
         problem.wait(crowded.wait);
-        problem.retry_at = Some(whole_seconds(now.plus(Span::from_secs(crowded.wait))));
+        problem.retry_at = Some(Zone::utc().rfc3339(whole_second(now.plus(Span::from_secs(crowded.wait)))));
         if cause == Cause::Full {
             problem.headers.extend(cap_headers(style, crowded.cap, crowded.wait));
         }
@@ -182,7 +185,17 @@ impl<'p> Problem<'p> {
 
     fn new(cause: Cause, detail: String, words: Words<'p>) -> Problem<'p> {
         let headers = words.docs.map(|docs| ("Link", format!("<{docs}>; rel=\"help\""))).into_iter().collect();
-        Problem { cause, limit: None, cap: None, retry_after: None, retry_at: None, detail, words, headers }
+        Problem {
+            cause,
+            limit: None,
+            cap: None,
+            retry_after: None,
+            retry_at: None,
+            midnight: None,
+            detail,
+            words,
+            headers,
+        }
     }
 
     fn wait(&mut self, secs: u64) {
@@ -200,18 +213,22 @@ fn policies<'p>(refusal: &Refusal<'p>, plan: &Plan<'p>) -> Vec<&'p Limit> {
         .collect()
 }
 
-/// RFC 3339. A quota's instant is its midnight, in its zone; any other is in UTC.
+/// RFC 3339. A quota's instant is in its zone, and its midnight in most cases; any other is in UTC.
 fn retry_at(refusal: &Refusal<'_>, now: Time) -> String {
-    match (refusal.until, &refusal.met.limit.allowance) {
-        (Some(until), Allowance::Quota(quota)) => quota.zone().rfc3339(until),
-        _ => whole_seconds(now.plus(refusal.wait.max(Span::from_secs(1)))),
+    let at = refusal.until.unwrap_or_else(|| whole_second(now.plus(refusal.wait.max(Span::from_secs(1)))));
+    zone(refusal.met.limit).map_or_else(|| Zone::utc().rfc3339(at), |zone| zone.rfc3339(at))
+}
+
+fn zone(limit: &Limit) -> Option<&Zone> {
+    match &limit.allowance {
+        Allowance::Quota(quota) => Some(quota.zone()),
+        Allowance::Rate(_) => None,
     }
 }
 
-/// In UTC, rounded up.
-fn whole_seconds(at: Time) -> String {
-    let secs = at.as_nanos().div_ceil(1_000_000_000);
-    Zone::utc().rfc3339(Time::from_nanos(secs.saturating_mul(1_000_000_000)))
+/// Rounded up.
+fn whole_second(at: Time) -> Time {
+    Time::from_nanos(at.as_nanos().div_ceil(1_000_000_000).saturating_mul(1_000_000_000))
 }
 
 fn seconds(count: u64) -> String {
@@ -236,9 +253,8 @@ fn detail(refusal: &Refusal<'_>, retry_after: u64, retry_at: &str) -> String {
             format!("Too many requests from {who}: {name} allows {allowance}. There is room again in {seconds}.")
         }
         Reason::QuotaExhausted => {
-            format!(
-                "The day's quota of {who} is used up: {name} allows {allowance}. The next day begins at {retry_at}."
-            )
+            let again = if refusal.until.is_some() { "The next day begins at" } else { "There is room again at" };
+            format!("The day's quota of {who} is used up: {name} allows {allowance}. {again} {retry_at}.")
         }
         Reason::OverCapacity if *scope == Scope::Global => {
             format!("It is crowded: {name} allows {allowance} for {who}. There is room again in {seconds}.")

@@ -127,7 +127,7 @@ async fn decide_and_forward(
     let decided = clock::now();
     if let Some(refusal) = &mut decision.refusal {
         isolate.returns.borrow_mut().spread(refusal, ip, decided);
-        refusal.wait = refusal.wait.max(decision.least);
+        refusal.wait_for(decision.least);
     }
     entry.refused.iter_mut().for_each(|crowded| crowded.wait = crowded.wait.max(decision.least.as_secs_up()));
     reporter.decided(&decision);

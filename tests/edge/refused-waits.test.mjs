@@ -16,6 +16,8 @@ const LIMITS = {
   "an address's and everyone's": { LIMIT_X: { route: "/x", per_ip: "2/s", global: "5/min" } },
   "everyone's faster than an address's": { LIMIT_X: { route: "/x", per_ip: "4/min", global: "10/min burst 1" } },
   "all kinds": { LIMIT_BASE: { per_ip: "3/s", global: "9/min" }, LIMIT_X: { route: "/x", per_key: "4/30s", cost: 2, global: "20/min" } },
+  "an address's day, and everyone's longer than it": { LIMIT_X: { route: "/x", per_ip: "4/day", global: "2/30h burst 1" } },
+  "an address's day, and a key's that ends later": { LIMIT_X: { route: "/x", per_ip: "3/day", per_key: "2/day America/New_York", global: "5/h" } },
   "an address's and everyone's of a day": { LIMIT_X: { route: "/x", per_ip: "2/s", global: ["5/min", "12/day"] } },
   "one that warms up": { LIMIT_X: { route: "/x", per_ip: "1/s", global: "20/min", warmup: "30s" } },
 };

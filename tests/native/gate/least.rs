@@ -59,6 +59,19 @@ fn what_is_left_of_a_token_shortens_the_wait() {
 }
 
 #[test]
+fn who_has_used_up_a_day_waits_for_what_lasts_longer_than_the_day() {
+    let world = Deployment::new(r#"{"LIMIT_X": {"route": "/x", "per_ip": "2/day", "global": "1/30d"}}"#);
+    assert!(world.passes("/x", 1, None));
+    assert_eq!(told(&world.request("/x", 1, None)).map(|(limit, _)| limit), Some("x/global"));
+    let mut refused = world.request("/x", 1, None);
+    assert_eq!(told(&refused), Some(("x/ip", secs(30 * 86_400))));
+    let refusal = refused.refusal.as_mut().unwrap();
+    assert!(refusal.until.is_some());
+    refusal.wait_for(refused.least);
+    assert_eq!((refusal.wait, refusal.until), (secs(30 * 86_400), None), "it is not the next day that is waited for");
+}
+
+#[test]
 fn limits_in_shadow_and_tokens_in_hand_make_nobody_wait() {
     let vars = r#"{"LIMIT_BASE": {"per_ip": "1/h", "mode": "shadow"}, "LIMIT_X": {"route": "/x", "per_ip": "1/min"}}"#;
     let world = Deployment::new(vars);

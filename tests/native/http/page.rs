@@ -51,6 +51,18 @@ fn a_quotas_instant_stands_in_its_own_zone() {
 }
 
 #[test]
+fn a_quota_whose_next_day_is_too_soon_is_told_by_the_wait() {
+    let refused = Refused { limit: "login/key", reason: Reason::QuotaExhausted, ..LOGIN };
+    let page = page(&refused, "GET", "en");
+    assert!(page.contains("You can try again in 12 seconds.") && !page.contains("next day"), "{page}");
+    let problem = refused.answer(&policy(VARS), "GET", &[]).body.unwrap();
+    assert!(
+        problem.contains("There is room again at 2026-11-30T02:00:12+08:00.") && !problem.contains("next day"),
+        "{problem}"
+    );
+}
+
+#[test]
 fn only_what_may_be_sent_again_is_sent_again_by_itself() {
     let get = page(&LOGIN, "GET", "en");
     assert!(get.contains("data-self=") && get.contains("class=\"again\""));
