@@ -1,10 +1,10 @@
 // A WebSocket between a client and the origin. It is here, and not in the module, so that it goes on whatever becomes of that.
 
-/** Close codes that no endpoint may send (RFC 6455 §7.4.1) besides 1005, which says that there was none: the connection was lost. */
-const LOST = [1006, 1015];
-
-/** What the other side is told then. */
+/** What a side is told whose other side was lost. */
 const GOING_AWAY = 1001;
+
+/** What says that there was no code. */
+const NONE = 1005;
 
 /** What the runtime agrees on with each side by itself. */
 const OWN = ["sec-websocket-accept", "sec-websocket-extensions", "connection", "upgrade"];
@@ -34,13 +34,23 @@ export function relay(response, origin) {
 function join(from, to, end) {
   from.addEventListener("message", ({ data }) => attempt(() => to.send(data)));
   from.addEventListener("close", ({ code, reason }) => {
-    attempt(() => (code === 1005 ? to.close() : LOST.includes(code) ? to.close(GOING_AWAY) : to.close(code, reason)));
+    close(to, code, reason);
     end();
   });
   from.addEventListener("error", () => {
-    attempt(() => to.close(GOING_AWAY));
+    for (const side of [to, from]) close(side, GOING_AWAY);
     end();
   });
+}
+
+/** Ends a side as the other one did. Many a code nobody may send (RFC 6455 §7.4), and some do; the end is to be told all the same. */
+function close(side, code, reason) {
+  try {
+    if (code === NONE) side.close();
+    else side.close(code, reason);
+  } catch {
+    attempt(() => side.close(GOING_AWAY));
+  }
 }
 
 /** What cannot be sent any more is for nobody. */

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
+import net from "node:net";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import WebSocket from "ws";
@@ -88,4 +89,22 @@ test("an upgrade that the origin does not grant holds no socket", async (t) => {
   for (let round = 0; round < 3; round++) {
     assert.equal((await socket(edge, "/socket?as=refused")).status, 403);
   }
+});
+
+test("whatever code a client ends with, the origin hears of the end, and no more are open than may be", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_BASE: { sockets: "2" } } });
+  await edge.run();
+  const lines = ["GET / HTTP/1.1", "Host: shop.example", "CF-Connecting-IP: 203.0.113.7", "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13"];
+  let most = 0;
+  for (const code of [0, 999, 1004, 1005, 1006, 1015, 2999, 5000, 65535, 1000]) {
+    const socket = net.connect(Number(edge.url().port), edge.url().hostname, () => socket.write(`${lines.join("\r\n")}\r\n\r\n`));
+    t.after(() => socket.destroy());
+    const [head] = await once(socket, "data");
+    assert.match(String(head), /^HTTP\/1\.1 101 /, `before ${code}`);
+    await until(() => edge.origin.sockets > 0);
+    most = Math.max(most, edge.origin.sockets);
+    socket.write(Buffer.from([0x88, 0x82, 0, 0, 0, 0, code >> 8, code & 0xff]));
+    await until(() => edge.origin.sockets === 0);
+  }
+  assert.equal(most, 1);
 });

@@ -113,6 +113,7 @@ export class Origin {
         else if (String(data) === "drop") client.terminate();
         else client.send(data, { binary: isBinary });
       });
+      client.on("error", () => client.terminate());
       client.on("close", (code, reason) => {
         this.sockets--;
         this.closed.push({ code, reason: String(reason) });
