@@ -13,7 +13,7 @@ const GONE = Symbol("gone");
 /** No more than so many: whoever has left is never done, and stays among them. */
 const MOST = 10_000;
 
-/** What is said where nothing else can be: as `limiter_unavailable` in the module. */
+/** What is said where a new instance fails as well: as `limiter_unavailable` in the module. */
 const PROBLEM = {
   type: "about:blank",
   title: "Service unavailable",
@@ -104,8 +104,9 @@ function guarded(answer, gone, then) {
 
 export default {
   fetch(request, env, context) {
-    const gone = () => unavailable(env);
-    const unanswered = (error) => within(() => module.unanswered(request, env, error), gone);
+    // Whoever reads it is answered as it reads, by the next instance: with what the origin's fetch threw, or for want of an answer from this one.
+    const unanswered = (error) => within(() => module.unanswered(request, env, error), () => unavailable(env));
+    const gone = () => unanswered();
     // What has gone on to the origin needs this instance no more, unless there is no answer.
     return within(() => module.fetch(request, env, context), gone, (answer) => answer.passed?.catch(unanswered) ?? answer);
   },

@@ -46,7 +46,8 @@ pub fn fetch(request: web_sys::Request, env: Env, context: worker_sys::Context) 
     now_or_later(clock::once_a_turn(http::serve::serve(request, env, Context::new(context))))
 }
 
-/// Answers a request that has gone on to the origin, and was not answered there: something was `thrown`.
+/// Answers a request that has gone on to the origin, where something was `thrown`; or one that an instance has left without an answer by
+/// failing, where nothing was.
 #[wasm_bindgen]
 pub fn unanswered(request: &web_sys::Request, env: &Env, thrown: &JsValue) -> JsValue {
     http::serve::answer_for_the_origin(request, env, thrown)

@@ -115,7 +115,7 @@ impl<'p> Problem<'p> {
             Failure::OriginUnreachable => (Cause::OriginUnreachable, "The origin did not answer."),
             Failure::OriginTimeout => (Cause::OriginTimeout, "The origin did not answer in time."),
             Failure::Unforeseen => {
-                (Cause::Limit(Reason::LimiterUnavailable), "The rate limiter could not read this request.")
+                (Cause::Limit(Reason::LimiterUnavailable), "The rate limiter failed while it worked on this request.")
             }
         };
         let mut problem = Problem::new(cause, detail.to_owned(), Words::default());

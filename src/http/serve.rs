@@ -49,13 +49,17 @@ pub async fn serve(request: Request, env: Env, context: Context) -> Result<JsVal
     }
 }
 
-/// Answers a request that was not waited for here, and that the origin has not answered.
+/// Answers a request that was not waited for here, and that the origin has not answered; where nothing was `thrown`, it was this Worker
+/// that did not.
 ///
 /// # Errors
 /// As [`serve`].
 pub fn answer_for_the_origin(request: &Request, env: &Env, thrown: &JsValue) -> Result<Response, JsValue> {
     let isolate = Isolate::get(env);
-    let failure = unreachable(&isolate, thrown);
+    let failure = match thrown.is_undefined() {
+        true => Failure::Unforeseen,
+        false => unreachable(&isolate, thrown),
+    };
     let settings = isolate.loaded.as_ref().map(|loaded| &loaded.policy.settings);
     fail(request, failure, settings.unwrap_or(&Settings::default()))
 }

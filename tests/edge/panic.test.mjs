@@ -21,7 +21,7 @@ const failed = (answer) => {
   assert.ok(answer, "it is answered");
   assert.equal(answer.status, 503);
   problem(answer, { reason: "limiter_unavailable" });
-  assert.equal(answer.headers["access-control-allow-origin"], "*", "cor_01: a page can read it");
+  assert.equal(answer.headers["retry-after"], "1");
 };
 
 // The first reading of the clock is a request's own turn; later ones are in its actor, and after it was heard.
@@ -54,6 +54,44 @@ for (const kind of ["trap", "error"]) {
     });
   }
 }
+
+test("cor_01_whoever_is_under_way_in_the_instance_that_fails_is_told_so_in_the_form_that_it_reads", async (t) => {
+  const edge = await start(t, { vars: { ...vars, CORS_ORIGINS: ["https://app.example", "*"] } });
+  const told = async (headers, { method = "GET", ...trap } = {}) => {
+    await edge.trip("trap", trap);
+    const answer = await within(edge.send({ method, path: "/", ip: "203.0.113.7", headers }), 2_000);
+    await edge.trip("trap", { times: 0 });
+    assert.ok(answer, "it is answered");
+    return answer;
+  };
+  for (const skip of [0, 2]) {
+    const person = await told([["accept", "text/html"], ["accept-language", "zh"]], { skip });
+    assert.equal(person.status, 503);
+    assert.equal(person.headers["retry-after"], "1");
+    assert.match(person.headers["content-type"], /^text\/html/);
+    assert.match(person.text, /<html lang="zh-Hans">[^]*data-wait="1"/);
+    assert.match((await told([["accept", "text/plain"]], { skip })).headers["content-type"], /^text\/plain/);
+    const call = await told([["content-type", "application/grpc-web+proto"]], { skip, method: "POST" });
+    assert.deepEqual([call.status, call.headers["grpc-status"]], [200, "14"]);
+    const glance = await told([], { skip, method: "HEAD" });
+    assert.deepEqual([glance.status, glance.text], [503, ""]);
+    const listed = await told([["origin", "https://app.example"]], { skip });
+    failed(listed);
+    assert.equal(listed.headers["access-control-allow-credentials"], "true");
+    assert.match(listed.headers["access-control-expose-headers"], /Retry-After/);
+  }
+});
+
+test("where an instance fails while it answers for the origin, something is said all the same", async (t) => {
+  const edge = await start(t, { vars });
+  const answer = edge.get("/?as=slow&ms=2000", { ip: "203.0.113.7", headers: [["accept", "text/html"]] });
+  await until(() => edge.origin.under === 1);
+  await sleep(200);
+  await edge.trip("trap");
+  edge.origin.last.response.destroy();
+  failed(await within(answer, 2_000));
+  assert.equal((await edge.get("/", { ip: "203.0.113.8" })).status, 200);
+});
 
 test("those who wait in the instance that fails are answered at once", async (t) => {
   const edge = await start(t, { vars });
