@@ -10,7 +10,7 @@ help:                ## List these targets
 setup:               ## Install the tools into .tools and node_modules (the others do it by themselves)
 	@scripts/setup.sh
 
-dev: setup           ## Run Penstock in front of a small demo origin (PORT=8787, ORIGIN_PORT=9090)
+dev: setup           ## Run Penstock in front of a small demo origin (PORT=8787, ORIGIN_PORT=9090, or ORIGIN=URL and CONFIG=FILE of your own)
 	@scripts/dev.sh
 
 test: setup          ## Run every check and test, as CI does

@@ -243,7 +243,7 @@ impl Warned {
         let Limit { name, on_error, .. } = unchecked.met.limit;
         let cause = match &unchecked.trouble {
             Some(trouble) => trouble.to_string(),
-            None => "D1 does not answer".to_string(),
+            None => "D1 does not answer, or lacks its table: wrangler d1 migrations apply DB".to_string(),
         };
         let guarantee = on_error.guarantee();
         self.warning(name, &format!("cannot be checked ({cause}); on_error = \"{on_error}\": {guarantee}"), now)

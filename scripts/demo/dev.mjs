@@ -1,5 +1,5 @@
 // Runs the demo: the origin in this process, `wrangler dev` in front of it, until Ctrl-C. Every start begins with
-// fresh counters, so that the printed commands do what is said of them.
+// fresh counters, so that the printed commands do what is said of them. Or runs another configuration (CONFIG), before another origin (ORIGIN).
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,7 +10,10 @@ import { startOrigin } from "./origin.mjs";
 const PORT = Number(process.env.PORT ?? 8787);
 const ORIGIN_PORT = Number(process.env.ORIGIN_PORT ?? 9090);
 const STATE = `.wrangler/demo-${PORT}`; // one each, so that two demos do not share counters
-const CONFIG = ["--config", "scripts/demo/wrangler.toml", "--persist-to", STATE];
+const DEMO = "scripts/demo/wrangler.toml";
+const FILE = process.env.CONFIG || DEMO;
+const CONFIG = ["--config", FILE, "--persist-to", STATE];
+const ORIGIN = process.env.ORIGIN || `http://127.0.0.1:${ORIGIN_PORT}`;
 const START_SECONDS = 120;
 
 let wrangler; // the child that runs now, if one does
@@ -90,7 +93,7 @@ async function answers() {
 async function start() {
   const run = runWrangler([
     "dev", ...CONFIG, "--ip", "127.0.0.1", "--port", String(PORT), "--inspector-port", "0",
-    "--show-interactive-dev-session=false", "--var", `ORIGIN:http://127.0.0.1:${ORIGIN_PORT}`,
+    "--show-interactive-dev-session=false", "--var", `ORIGIN:${ORIGIN}`,
   ]);
   run.exit.then((code) => {
     if (stopping) return;
@@ -111,8 +114,12 @@ async function start() {
 
 function greet() {
   const at = `http://127.0.0.1:${PORT}`;
+  if (FILE !== DEMO) {
+    console.log(`\nPenstock is at ${at}, as ${FILE} says, in front of ${ORIGIN}. Ctrl-C stops everything.\n`);
+    return;
+  }
   console.log(`
-Penstock is at ${at}, in front of the demo origin at http://127.0.0.1:${ORIGIN_PORT}. Try, in another terminal:
+Penstock is at ${at}, in front of ${process.env.ORIGIN ? ORIGIN : `the demo origin at ${ORIGIN}`}. Try, in another terminal:
 
 # A request passes; the RateLimit headers say what is left, and the body what the origin was sent.
 curl -i ${at}/hello
@@ -131,8 +138,10 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => s
 
 console.log("Starting (a few seconds).");
 await assertFree(PORT, "PORT");
-await startOrigin(ORIGIN_PORT).catch((error) =>
-  fail(`Port ${ORIGIN_PORT}, the demo origin's, cannot be used (${error.code}). Choose another: make dev ORIGIN_PORT=${ORIGIN_PORT + 1}`),
-);
+if (!process.env.ORIGIN) {
+  await startOrigin(ORIGIN_PORT).catch((error) =>
+    fail(`Port ${ORIGIN_PORT}, the demo origin's, cannot be used (${error.code}). Choose another: make dev ORIGIN_PORT=${ORIGIN_PORT + 1}`),
+  );
+}
 await migrate();
 await start();
