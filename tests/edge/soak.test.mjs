@@ -108,6 +108,7 @@ function flat(t, memory) {
   const grown = last.filter(({ age }) => age > MINUTE);
   const median = (part) => part.map(({ bytes }) => bytes).sort((a, b) => a - b)[part.length >> 1];
   const [early, late] = [median(grown.slice(0, grown.length >> 2)), median(grown.slice(-(grown.length >> 2)))];
+  t.diagnostic(`MiB every few seconds: ${last.map(({ bytes }) => Math.round(bytes / 2 ** 20)).join(" ")}`);
   t.diagnostic(`memory ${(early / 2 ** 20).toFixed(0)} MiB, then ${(late / 2 ** 20).toFixed(0)} MiB`);
   assert.ok(late < early * 1.15, `memory grew from ${early} to ${late} bytes`);
 }
