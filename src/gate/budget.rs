@@ -125,7 +125,8 @@ impl Budget {
         match outcome {
             Some(Outcome::Met { left, more, .. }) => {
                 self.hand = self.hand.saturating_add(cost.saturating_sub(self.owed));
-                self.owed = 0;
+                // More may have been called on credit meanwhile than was asked for.
+                self.owed = self.owed.saturating_sub(cost);
                 self.chunk = self.chunk.saturating_mul(2).min(CHUNK);
                 self.next = now;
                 self.ends = now.plus(*more);

@@ -177,3 +177,13 @@ fn calls_are_prepaid_from_one_count_for_the_whole_deployment() {
     deployment.trouble.replace(Some(Trouble::Late));
     assert!(deployment.passes("/", 1, None), "a count that is away takes no limit along");
 }
+
+#[test]
+fn calls_on_credit_beyond_what_a_chunk_paid_are_paid_by_the_next() {
+    let mut budget = Budget::new(Some(100_000));
+    let asked = budget.question(EVENING).demands[0].cost;
+    budget.spend(200);
+    budget.hear(asked, left(90_000).as_ref(), EVENING);
+    let next = budget.question(EVENING).demands[0].cost;
+    assert!(asked + next > 200, "{asked} and {next}");
+}
