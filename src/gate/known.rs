@@ -77,6 +77,11 @@ impl Known {
         self.tat = self.tat.max(end);
     }
 
+    /// Takes in that the last tokens of a day were not used after all: the actor gets them back, and the day is not over.
+    pub fn has_back(&mut self) {
+        self.dry = Time::default();
+    }
+
     /// Counts tokens of a rate that a request was let have.
     pub fn pass(&mut self, gcra: &Gcra, cost: u64, now: Time) {
         self.here = self.here.max(now).plus(gcra.interval().times(cost));

@@ -102,8 +102,9 @@ impl Wallet {
     /// Takes back what was spent on a request that did not pass after all.
     pub fn give_back(&mut self, name: Name, held: Held, now: Time) {
         let entry = self.enter(name, now);
-        if let Held::Rate(gcra, lease) = &held {
-            entry.known.take_back(gcra, lease.count());
+        match &held {
+            Held::Rate(gcra, lease) => entry.known.take_back(gcra, lease.count()),
+            Held::Quota { .. } => entry.known.has_back(),
         }
         entry.put(held, now);
     }

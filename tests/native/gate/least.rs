@@ -1,7 +1,10 @@
 //! A wait that is told is true of all limits that the isolate knows of, not of the refusing one alone.
 
 use super::support::Deployment;
+use crate::support::run;
+use penstock::gate::plan::Plan;
 use penstock::gate::verdict::Decision;
+use penstock::identity::Subject;
 use penstock::limit::time::Span;
 
 /// Who refuses, and how long whoever obeys waits.
@@ -98,4 +101,22 @@ fn a_day_that_is_used_up_and_a_rate_that_is_warming_up_are_told_of() {
     };
     assert!(hours(r#""global": "1/day""#) > secs(60));
     assert!(hours(r#""global": "20/min burst 10", "warmup": "30s""#) > secs(3));
+}
+
+#[test]
+fn a_day_whose_last_token_was_given_back_is_not_told_to_be_over() {
+    let limits = r#""per_ip": "10/min burst 1", "per_key": "2/day""#;
+    let world = Deployment::new(&format!(r#"{{"KEY": "bearer", "LIMIT_X": {{"route": "/x", {limits}}}}}"#));
+    assert!(world.passes("/x", 1, Some(1)));
+    assert_eq!(told(&world.request("/x", 1, Some(1))), Some(("x/ip", secs(6))), "its key's last token was not needed");
+    let route = world.policy.route("GET", "example.com", "/x");
+    let plan = Plan::new(&world.policy, route, Subject::from_bytes([1; 16]), |_| Some(Subject::from_bytes([1; 16])));
+    for errand in world.gate().tendings(&plan) {
+        run(world.runner().tend(errand));
+    }
+    assert_eq!(told(&world.request("/x", 1, Some(1))).map(|(limit, _)| limit), Some("x/ip"));
+    let wait = told(&world.request("/x", 1, Some(1))).unwrap().1;
+    assert!(wait <= secs(6), "{} s", wait.as_secs_up());
+    world.forward(wait);
+    assert!(world.passes("/x", 1, Some(1)));
 }
