@@ -55,7 +55,7 @@ impl<A: Actors> Gate<'_, A> {
         let mut decision = Decision::default();
         decision.spent.limits = u32::try_from(plan.limits().count()).unwrap_or(u32::MAX);
         if !self.passes(plan, between, &mut decision).await {
-            decision.least = self.least(plan);
+            decision.least = decision.least.max(self.least(plan));
         }
         decision
     }

@@ -25,6 +25,9 @@ const CROWDED: Span = Span::from_secs(2);
 /// How often the level is set. An isolate that lives on leases is served by fits and starts, each up to half a second.
 const TICK: Span = Span::from_secs(1);
 
+/// So many intervals of a rate a tick lasts at most where nothing was given out.
+const SLOW: f64 = 4.0;
+
 /// So much of its share a caller may take at once.
 const AT_ONCE: Span = Span::from_millis(500);
 
@@ -189,7 +192,9 @@ impl Crowd {
     /// Sets the level by what was asked for and given out.
     fn tick(&mut self, now: Time) {
         let elapsed = now.since(self.ticked);
-        if elapsed < TICK {
+        // A slow rate gives out nothing in most seconds, which says nothing of how much there is: who was charged by that would wait for weeks.
+        let slow = Span::from_nanos((SLOW / self.whole) as u64);
+        if elapsed < TICK || self.passed == 0.0 && elapsed < slow {
             return;
         }
         let level = self.level_for(self.passed);
@@ -203,9 +208,21 @@ impl Crowd {
         } else {
             MUCH_MORE
         };
-        self.alike = asked == 0.0;
-        self.level = self.level_for(self.passed * (1.0 + more)) / elapsed.as_nanos() as f64;
-        self.level = self.level.clamp(self.whole / 1e6, self.whole);
+        let before = self.level;
+        if self.passed > 0.0 {
+            self.alike = asked == 0.0;
+            self.level = self.level_for(self.passed * (1.0 + more)) / elapsed.as_nanos() as f64;
+            self.level = self.level.clamp(self.whole / 1e6, self.whole);
+        }
+        // What a caller has had takes less time to be repaid of a share twice as large; and none where it was shares alone that held everyone back.
+        let in_vain = self.passed == 0.0 && self.callers.values().all(|share| share.refused == 0.0);
+        let shorter = if in_vain { 0.0 } else { before / self.level };
+        if shorter < 0.5 {
+            for share in self.callers.values_mut() {
+                let debt = share.until.since(now).as_nanos() as f64;
+                share.until = share.until.min(now.plus(Span::from_nanos((debt * shorter) as u64)));
+            }
+        }
         self.callers.retain(|_, share| share.asked > 0.0 || share.until > now);
         self.callers.values_mut().for_each(|share| (share.asked, share.refused) = (0.0, 0.0));
         (self.ticked, self.passed) = (now, 0.0);
@@ -240,7 +257,10 @@ impl<A: Actors> Gate<'_, A> {
                 decision.refuse(Refusal { met, reason, wait, until: None, left: 0, subject: None });
             }
         }
-        decision.refusal.is_some()
+        // It is the caller's own wait, and none of the limit's: in the line of those who come back, all others would come after it.
+        let Some(refusal) = &mut decision.refusal else { return false };
+        decision.least = core::mem::take(&mut refusal.wait);
+        true
     }
 
     /// Notes what the shared rates said.

@@ -91,7 +91,8 @@ impl Spent {
 pub struct Decision<'p> {
     /// The refusal with the longest wait, if the request may not go on.
     pub refusal: Option<Refusal<'p>>,
-    /// Whoever is refused need not come back sooner: other limits would refuse it until then, those that it has paid included.
+    /// Whoever is refused need not come back sooner: other limits would refuse it until then, those that it has paid included, or it has had
+    /// its share of a crowded one.
     pub least: Span,
     /// Refusals by limits in shadow, which stop nobody.
     pub shadows: Vec<Refusal<'p>>,

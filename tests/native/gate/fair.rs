@@ -1,7 +1,10 @@
 //! A crowded shared rate: whoever wants less than the others gets it, and nothing is left unused.
 
 use super::support::{Deployment, now};
+use crate::support::EVENING;
 use penstock::gate::fair::{Caller, Fair};
+use penstock::gate::ports::Trouble;
+use penstock::gate::returns::Returns;
 use penstock::gate::verdict::Reason;
 use penstock::identity::Subject;
 use penstock::limit::gcra::Gcra;
@@ -128,10 +131,12 @@ fn who_has_had_its_share_is_told_when_there_is_more() {
         deployment.forward(Span::from_millis(1));
         deployment.passes("/", 1, None);
         let calls = deployment.calls.get();
-        if let Some(refusal) = deployment.request("/", 2, None).refusal {
+        let decision = deployment.request("/", 2, None);
+        if let Some(refusal) = decision.refusal {
             assert_eq!(refusal.reason, Reason::OverCapacity);
             assert_eq!(refusal.met.limit.name, "base/global");
-            assert!(refusal.wait > Span::ZERO && refusal.wait < Span::from_secs(3), "{}", refusal.wait);
+            let wait = refusal.wait.max(decision.least);
+            assert!(wait > Span::ZERO && wait < Span::from_secs(3), "{wait:?}");
             shares += u32::from(deployment.calls.get() == calls);
         }
     }
@@ -229,4 +234,102 @@ fn key_01_fresh_keys_are_not_a_share_each() {
         fair.refused(0, &gcra, Caller { subject, address, weight: 2 }, 1, now());
     }
     assert_eq!(fair.len(), 5, "four keys, and all the others");
+}
+
+/// So many callers that ask in turn, each every `every`, for so long: how many pass, and the longest wait that is told.
+fn in_turn(deployment: &Deployment, callers: u64, every: Span, steps: u64) -> (u32, Span) {
+    let (mut passed, mut longest) = (0, Span::ZERO);
+    for step in 0..steps {
+        for at in 0..callers {
+            let ip = ((at + step * 7) % callers) as u8;
+            let decision = deployment.request("/", ip, None);
+            match decision.refusal {
+                None => passed += 1,
+                Some(refusal) => longest = longest.max(refusal.wait).max(decision.least),
+            }
+        }
+        deployment.forward(every);
+    }
+    (passed, longest)
+}
+
+#[test]
+fn a_slow_rate_is_used_and_sends_nobody_away_for_long() {
+    for (rate, all) in [("10/min", 110), ("6/min burst 1", 61), ("30/min burst 5", 305), ("2/s", 1_202)] {
+        let deployment = Deployment::new(&format!(r#"{{"LIMIT_BASE": {{"global": "{rate}"}}}}"#));
+        let (passed, longest) = in_turn(&deployment, 2, Span::from_millis(100), 6_000);
+        assert!(longest <= Span::from_secs(60), "{rate}: {} s", longest.as_secs_up());
+        assert!(passed <= all && passed * 4 >= all * 3, "{rate}: {passed} of {all}");
+    }
+}
+
+#[test]
+fn whoever_stays_has_all_of_a_slow_rate_when_the_others_have_left() {
+    for callers in [3, 30] {
+        let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "20/min burst 3"}}"#);
+        in_turn(&deployment, callers, Span::from_millis(250), 1_200);
+        in_turn(&deployment, 1, Span::from_millis(250), 120);
+        let (passed, _) = in_turn(&deployment, 1, Span::from_millis(250), 240);
+        assert_eq!(passed, 20, "of {callers}");
+    }
+}
+
+#[test]
+fn a_moment_in_which_nobody_is_served_leaves_no_debt() {
+    let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "1000/s burst 200"}}"#);
+    let served = |seconds: u64| in_turn(&deployment, 100, Span::from_millis(50), seconds * 20);
+    let (before, _) = served(5);
+    *deployment.trouble.borrow_mut() = Some(Trouble::Failed("down".to_owned()));
+    served(2);
+    *deployment.trouble.borrow_mut() = None;
+    served(3);
+    let (after, longest) = served(5);
+    assert!(after * 10 >= before * 9, "{before} before, {after} after");
+    assert!(longest <= Span::from_secs(2), "{} s", longest.as_secs_up());
+}
+
+#[test]
+fn a_second_in_which_others_took_nearly_all_keeps_nobody_out_for_minutes() {
+    let (mut fair, gcra) = (Fair::default(), Gcra::new(Span::from_millis(1), 200).unwrap());
+    let (mut now, mut longest, mut last) = (EVENING, Span::ZERO, 0);
+    for step in 0..400 {
+        // In the fifth second this isolate is given five tokens, else five hundred.
+        let mut left = if (80..100).contains(&step) { i32::from(step < 85) } else { 25 };
+        for ip in 0..200 {
+            let subject = Subject::from_bytes([ip; 16]);
+            let caller = Caller { subject, address: subject, weight: 2 };
+            if let Some(wait) = fair.over(0, caller, 1, now) {
+                longest = longest.max(if step >= 120 { wait } else { Span::ZERO });
+            } else if left > 0 {
+                left -= 1;
+                last += u32::from(step >= 200);
+                fair.passed(0, 1);
+            } else {
+                fair.refused(0, &gcra, caller, 1, now);
+            }
+        }
+        now = now.plus(Span::from_millis(50));
+    }
+    assert!(longest <= Span::from_secs(5), "{} s", longest.as_secs_up());
+    assert!(last >= 1_500, "{last} passed in the last ten seconds");
+}
+
+#[test]
+fn the_wait_of_a_caller_that_has_had_its_share_pushes_nobody_else_back() {
+    let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "20/min burst 3"}}"#);
+    in_turn(&deployment, 30, Span::from_millis(250), 1_200);
+    let mut returns = Returns::default();
+    let mut line = |ip: u8| {
+        let mut decision = deployment.request("/", ip, None);
+        let least = decision.least;
+        let refusal = decision.refusal.as_mut()?;
+        if ip < 30 && least < Span::from_secs(30) {
+            return None;
+        }
+        returns.spread(refusal, Subject::from_bytes([ip; 16]), now());
+        Some(refusal.wait)
+    };
+    (0..30).find_map(&mut line).expect("someone has had its share for long");
+    let newcomer = (200..250).find_map(&mut line).expect("the rate has no room for all");
+    assert!(newcomer <= Span::from_secs(10), "{} s", newcomer.as_secs_up());
 }
