@@ -34,7 +34,7 @@ profile: setup       ## Say where a request's processor time goes, and write doc
 overload: setup      ## Offer ten times what a cap allows, for a minute (SECONDS=60)
 	@scripts/overload.sh
 
-model: setup         ## Explore the protocol more deeply than `make test` does (DEPTH=2 moves more)
+model: setup         ## Explore the protocol more deeply than `make test` does (DEPTH=1: by so many moves)
 	@scripts/model.sh $(DEPTH)
 
 fleet: setup         ## Simulate fleets of isolates and write docs/fleet.md and docs/fleet.svg

@@ -117,6 +117,8 @@ pub struct World {
     pub actor_crashes: u64,
     /// Faults that may lose tokens of a quota.
     pub losses: u64,
+    /// Whether a client has left in the middle of its request.
+    pub left: bool,
     /// By how much isolates' clocks have stepped back in all.
     pub stepped: Span,
     memory: Memory,
@@ -145,6 +147,7 @@ impl World {
             faults: case.faults,
             actor_crashes: 0,
             losses: 0,
+            left: false,
             stepped: Span::ZERO,
             memory,
         };
@@ -304,6 +307,7 @@ impl World {
                     return false;
                 }
                 self.tasks.remove(number);
+                self.left = true;
                 self.forget();
             }
             Fault::IsolateBack => {
@@ -627,8 +631,12 @@ impl World {
         }
     }
 
-    /// Lets as much time go by that nobody who was in trouble is left alone any more.
+    /// Lets as much time go by that nobody who was in trouble is left alone any more, and that nobody waits any more for an answer which a
+    /// client that left has taken along.
     pub fn calm_down(&mut self) {
+        if self.left {
+            self.advance(self.case().deadline);
+        }
         let circuits = self.isolates.iter().any(|isolate| isolate.circuits.borrow().any_open());
         if circuits || self.actors.iter().any(|actor| actor.counter.borrow().leaves_ledger_alone()) {
             self.advance(Span::from_secs(16));
@@ -645,7 +653,8 @@ impl World {
     /// What will happen from here on follows from this number, and so does what is checked.
     pub fn key(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        (self.now(), self.requests, self.faults, self.actor_crashes, self.losses, self.stepped).hash(&mut hasher);
+        (self.now(), self.requests, self.faults, self.actor_crashes, self.losses, self.left, self.stepped)
+            .hash(&mut hasher);
         for isolate in &self.isolates {
             format!("{:?}{:?}", isolate.wallet.borrow(), isolate.local.borrow()).hash(&mut hasher);
             format!("{:?}", isolate.circuits.borrow()).hash(&mut hasher);
