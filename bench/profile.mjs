@@ -37,7 +37,7 @@ const PARTS = [
 const STEPS = `## What each step gave
 
 Builds from after each step, in turns in one run of their own: requests per processor time, of the bare Rust Worker's. (The machine was busy, which
-makes more of what a build has more to do.)
+makes more of what a build has more to do. To repeat it, build older commits into folders beside \`build\` and give each as the \`entry\` of a variant above.)
 
 | after | allowed | refused |
 | --- | --- | --- |
