@@ -102,6 +102,10 @@ function guarded(answer, gone, then) {
   return first.then((value) => (value === GONE ? gone() : then(value)));
 }
 
+// What keeps the places of requests under way outlives the instance that let them in.
+const anew = (work) => (...given) => within(() => work(...given), () => {});
+module.drive(anew(module.beat), anew(module.leave), anew(module.look));
+
 export default {
   fetch(request, env, context) {
     // Whoever reads it is answered as it reads, by the next instance: with what the origin's fetch threw, or for want of an answer from this one.

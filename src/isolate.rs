@@ -79,12 +79,6 @@ impl Isolate {
         ISOLATE.with(|isolate| Rc::clone(isolate.get_or_init(|| Rc::new(Isolate::read(env)))))
     }
 
-    /// Gives the isolate a number of its own where it keeps slots; drawn when a request is there, as the platform demands.
-    pub fn call_books(&self) {
-        let half = || (Math::random() * f64::from(u32::MAX)) as u64;
-        self.books.borrow_mut().call(|| (half() << 32) | half());
-    }
-
     /// Logs that something is not as it should be at `place`, if that was not said a moment ago.
     pub fn warn(&self, place: &str, problem: &str, now: Time) {
         if let Some(line) = self.warned.borrow_mut().warning(place, problem, now) {

@@ -29,10 +29,10 @@ pub mod time_out;
 
 use isolate::Isolate;
 use now_or_later::now_or_later;
-use worker::js_sys::Promise;
+use worker::js_sys::{Function, Promise};
 use worker::wasm_bindgen::JsValue;
 use worker::wasm_bindgen::prelude::wasm_bindgen;
-use worker::{Context, Env, ScheduleContext, ScheduledEvent, event, worker_sys};
+use worker::{Env, ScheduleContext, ScheduledEvent, event, worker_sys};
 
 #[event(start)]
 fn start() {
@@ -43,7 +43,7 @@ fn start() {
 /// promise of every answer.
 #[wasm_bindgen]
 pub fn fetch(request: web_sys::Request, env: Env, context: worker_sys::Context) -> JsValue {
-    now_or_later(clock::once_a_turn(http::serve::serve(request, env, Context::new(context))))
+    now_or_later(clock::once_a_turn(http::serve::serve(request, env, context)))
 }
 
 /// Answers a request that has gone on to the origin, where something was `thrown`; or one that an instance has left without an answer by
@@ -52,6 +52,30 @@ pub fn fetch(request: web_sys::Request, env: Env, context: worker_sys::Context) 
 pub fn unanswered(request: &web_sys::Request, env: &Env, thrown: &JsValue) -> JsValue {
     http::serve::answer_for_the_origin(request, env, thrown)
         .map_or_else(|thrown| Promise::reject(&thrown).into(), JsValue::from)
+}
+
+/// Says how `entry.js` calls the three that follow: in whichever instance is there.
+#[wasm_bindgen]
+pub fn drive(beat: &Function, leave: &Function, look: &Function) {
+    http::stay::drive(beat, leave, look);
+}
+
+/// See [`http::stay::beat`].
+#[wasm_bindgen]
+pub fn beat(env: &Env, lines: &str) -> JsValue {
+    http::stay::beat(env, lines)
+}
+
+/// See [`http::stay::leave`].
+#[wasm_bindgen]
+pub fn leave(env: &Env, lines: &str) -> String {
+    http::stay::leave(env, lines)
+}
+
+/// See [`http::stay::look`].
+#[wasm_bindgen]
+pub fn look(env: &Env, lines: &str, looks: u32) -> JsValue {
+    http::stay::look(env, lines, looks)
 }
 
 #[event(scheduled)]

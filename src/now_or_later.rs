@@ -7,6 +7,7 @@ use std::task::Wake;
 use worker::js_sys::Promise;
 use worker::js_sys::futures::future_to_promise;
 use worker::wasm_bindgen::JsValue;
+use worker::worker_sys;
 
 /// What `work` comes to, where it comes to it without waiting for anything; else the promise of it. A promise and the turn that it
 /// takes cost more than most decisions. Where the work fails it is a promise in any case, so that what is thrown from here is the
@@ -22,6 +23,16 @@ pub fn now_or_later(work: impl Future<Output = Result<JsValue, JsValue>> + 'stat
         work.as_mut().poll(context)
     });
     future_to_promise(later).into()
+}
+
+/// Does `work` when the request has its answer.
+pub fn afterwards(context: &worker_sys::Context, work: impl Future<Output = ()> + 'static) {
+    let done = future_to_promise(async {
+        work.await;
+        Ok(JsValue::UNDEFINED)
+    });
+    // It is only refused outside of a request.
+    let _ = context.wait_until(&done);
 }
 
 /// Whom the first look's wakers wake: the task that there is afterwards. `worker::Delay` keeps the first waker that it is given.

@@ -14,34 +14,22 @@
 //! What is left to `waitUntil` runs for as long as the answer is being sent, however long that is, and for 30 seconds afterwards at most.
 //! So the signs of life go on for a body that streams for hours, and a place that nobody gives back is free soon after at the latest.
 
-use super::relay;
-use crate::actor::slots_client::SlotsClient;
+use super::relay::{piped, relay, socket};
+use super::stay;
 use crate::clock;
-use crate::gate::slots::admit::{Admit, Ticket};
-use crate::gate::slots::beats::BEAT;
-use crate::gate::slots::book::{Fate, IDLE};
+use crate::gate::slots::admit::Ticket;
+use crate::gate::slots::book::Fate;
 use crate::gate::slots::caps::Kind;
-use crate::isolate::Isolate;
 use crate::limit::time::{Span, Time};
 use crate::policy::Cap;
-use crate::time_out::{pause, within};
-use core::pin::{Pin, pin};
-use futures_util::future::{Either, select};
+use crate::time_out::within;
 use std::rc::Rc;
-use web_sys::{ReadableStream, Response, WritableStream};
-use worker::js_sys::{Array, Function, Promise, Reflect, global};
+use web_sys::Response;
+use worker::Env;
+use worker::js_sys::Promise;
 use worker::wasm_bindgen::{JsCast, JsValue};
 use worker::wasm_bindgen_futures::JsFuture;
-
-/// How often idle slots are looked after, once a second, before they are left to the next request: well within what the runtime lets
-/// go on after an answer.
-const LOOKS: u32 = 20;
-
-/// The runtime takes no length from here on: a double does not hold them all.
-const LONGEST: u64 = 1 << 53;
-
-/// The origin hears that a request was broken off a little later, and counts it until then.
-const SETTLE: Span = Span::from_millis(250);
+use worker::worker_sys::Context;
 
 /// The places of one request, and what it takes to keep them.
 #[derive(Debug)]
@@ -49,13 +37,11 @@ pub struct Places {
     tickets: Vec<Ticket>,
     /// Their caps, known also when the tickets are gone.
     caps: Vec<Rc<Cap>>,
-    isolate: Rc<Isolate>,
-    client: SlotsClient,
+    env: Env,
     begun: Time,
+    /// What keeps them, once the request is at the origin.
+    stay: Option<JsValue>,
 }
-
-/// Work that goes on when the request has its answer.
-pub type Task = Pin<Box<dyn Future<Output = ()>>>;
 
 /// Why the origin's answer is not there.
 #[derive(Debug)]
@@ -68,11 +54,11 @@ pub enum Silence {
 
 impl Places {
     /// What a request that was let in has, from now on.
-    pub fn new(tickets: Vec<Ticket>, isolate: Rc<Isolate>, client: SlotsClient) -> Places {
+    pub fn new(tickets: Vec<Ticket>, env: Env) -> Places {
         let caps = tickets.iter().map(|ticket| Rc::clone(ticket.cap())).collect();
         let begun = clock::now();
         tickets.iter().for_each(|ticket| ticket.beat(begun));
-        Places { tickets, caps, isolate, client, begun }
+        Places { tickets, caps, env, begun, stay: None }
     }
 
     /// Whether it has any.
@@ -80,12 +66,19 @@ impl Places {
         self.caps.is_empty()
     }
 
-    /// What `fetch` comes to, if it does within `timeout`; keeps the places meanwhile.
-    pub async fn keep_for(&self, fetch: Promise, timeout: Option<Span>) -> Result<Response, Silence> {
-        let answer = match (timeout, self.is_empty()) {
-            (None, true) => Some(JsFuture::from(fetch).await),
-            (None, false) => Some(self.keep_while(fetch).await),
-            (Some(timeout), _) => within(timeout, self.keep_while(fetch)).await,
+    /// Keeps them from now on: the request goes to the origin.
+    pub fn begin(&mut self) {
+        if !self.is_empty() {
+            self.stay = Some(stay::begin(&self.env, &self.lines()));
+        }
+    }
+
+    /// What `fetch` comes to, if it does within `timeout`.
+    pub async fn wait_for(&self, fetch: Promise, timeout: Option<Span>) -> Result<Response, Silence> {
+        let fetch = JsFuture::from(fetch);
+        let answer = match timeout {
+            None => Some(fetch.await),
+            Some(timeout) => within(timeout, fetch).await,
         };
         let answer = match answer {
             Some(answer) => answer.and_then(JsCast::dyn_into::<Response>).map_err(Silence::Thrown),
@@ -100,114 +93,64 @@ impl Places {
         answer
     }
 
-    /// The same answer, whose end gives the places back; and what there is to be done until then, and afterwards.
+    /// The same answer, whose end gives the places back.
     ///
     /// # Errors
     /// None that is known; the runtime's, should it not make a stream.
-    pub fn follow(mut self, response: Response, kind: Kind) -> Result<(Response, Task), JsValue> {
-        let (response, end) = match relay::socket(&response) {
-            Some(socket) => {
-                // Its request has its answer; it is a socket from now on.
-                self.tickets.retain(|ticket| ticket.cap().name.ends_with("/sockets"));
-                match self.tickets.is_empty() {
-                    true => (response, None),
-                    false => relay::relay(&response, &socket).map(|(response, end)| (response, Some(end)))?,
-                }
-            }
-            None => {
-                if kind == Kind::Socket {
-                    self.tickets.retain(|ticket| !ticket.cap().name.ends_with("/sockets"));
-                }
-                match response.body() {
-                    // Of a status past 599 nobody may make an answer, so nobody hears when that ends; see `proxy::with_headers`.
-                    Some(body) if !self.tickets.is_empty() && response.status() <= 599 => {
-                        let (response, end) = piped(&response, &body)?;
-                        (response, Some(end))
-                    }
-                    _ => (response, None),
-                }
-            }
+    pub fn follow(mut self, response: Response, kind: Kind, context: &Context) -> Result<Response, JsValue> {
+        let followed = self.carried(&response, kind).transpose();
+        let (response, end) = match followed {
+            Some(Ok((response, end))) => (Ok(response), Some(end)),
+            Some(Err(thrown)) => (Err(thrown), None),
+            None => (Ok(response), None),
         };
-        Ok((response, Box::pin(self.until(end))))
+        self.until(end, context);
+        response
+    }
+
+    /// What passes on the rest of an answer that the places are still for, and the promise of its end.
+    fn carried(&mut self, response: &Response, kind: Kind) -> Result<Option<(Response, Promise)>, JsValue> {
+        let socket = socket(response);
+        // A request that has become a socket has its answer; one that has not is none.
+        let (met, ends) = (socket.is_some(), kind == Kind::Socket || socket.is_some());
+        self.tickets.retain(|ticket| !ends || ticket.cap().name.ends_with("/sockets") == met);
+        match socket {
+            _ if self.tickets.is_empty() => Ok(None),
+            Some(socket) => relay(response, &socket).map(Some),
+            // Of a status past 599 nobody may make an answer, so nobody hears when that ends; see `proxy::with_headers`.
+            None if response.status() <= 599 => piped(response),
+            None => Ok(None),
+        }
     }
 
     /// Gives the places back now, and looks after what is idle then.
-    pub fn leave(mut self) -> Task {
-        self.tickets.clear();
-        Box::pin(self.until(None))
+    pub fn leave(self, context: &Context) {
+        self.until(None, context);
     }
 
     /// The same, when the origin's request has been broken off.
-    pub fn leave_broken_off(self) -> Task {
-        Box::pin(self.until(Some(Promise::reject(&JsValue::UNDEFINED))))
+    pub fn leave_broken_off(self, context: &Context) {
+        self.until(Some(Promise::reject(&JsValue::UNDEFINED)), context);
     }
 
-    async fn until(mut self, end: Option<Promise>) {
-        if let Some(end) = end
-            && self.keep_while(end).await.is_err()
-        {
-            pause(SETTLE).await;
+    fn until(mut self, end: Option<Promise>, context: &Context) {
+        if self.stay.is_none() {
+            self.begin();
         }
-        self.tickets.clear();
-        let mut idle: Vec<_> = self.caps.iter().filter(|cap| self.admit().tend(cap)).collect();
-        for look in (0..LOOKS).rev() {
-            if idle.is_empty() {
-                break;
-            }
-            pause(IDLE).await;
-            self.tick().await;
-            let admit = self.admit();
-            idle.retain(|cap| admit.tend_on(cap, look));
+        let fewer = self.tickets.len() < self.caps.len();
+        let lines = fewer.then(|| self.lines());
+        if end.is_some() {
+            self.tickets.drain(..).for_each(Ticket::hand_over);
         }
+        self.stay.iter().for_each(|stay| stay::end(stay, context, lines.as_deref(), end.as_ref()));
     }
 
-    /// Renews what is held, and gives back what is not needed.
-    async fn tick(&self) {
-        // More than one cap is rare, and more than one with something to say rarer still.
+    fn lines(&self) -> String {
+        let mut lines = String::new();
         for cap in &self.caps {
-            let spent = self.admit().tick(cap).await;
-            self.isolate.circuits.borrow_mut().budget.spend(spent.into());
+            let ticket = self.tickets.iter().find(|ticket| Rc::ptr_eq(ticket.cap(), cap));
+            stay::line(&mut lines, cap, ticket.map(Ticket::id));
         }
+        lines
     }
-
-    /// Gives signs of life until `work` is done, and renews what is held.
-    async fn keep_while(&self, work: Promise) -> Result<JsValue, JsValue> {
-        let keeping = pin!(async {
-            loop {
-                pause(BEAT).await;
-                self.tickets.iter().for_each(|ticket| ticket.beat(clock::now()));
-                self.tick().await;
-            }
-        });
-        match select(JsFuture::from(work), keeping).await {
-            Either::Left((done, _)) => done,
-            Either::Right((never, _)) => never,
-        }
-    }
-
-    fn admit(&self) -> Admit<'_, SlotsClient> {
-        let patience = self.client.deadline;
-        Admit { keepers: &self.client, books: &self.isolate.books, patience, wall: clock::now }
-    }
-}
-
-/// The same answer with its body through a pipe, and the promise of the pipe's end. The runtime pumps it by itself. The bytes were asked
-/// for as they came ([`proxy`](super::proxy)), so that none is unpacked and packed again, and a length that was said stays said.
-fn piped(response: &Response, body: &ReadableStream) -> Result<(Response, Promise), JsValue> {
-    let length = response
-        .headers()
-        .get("content-length")?
-        .and_then(|text| text.parse::<u64>().ok())
-        .filter(|length| *length < LONGEST);
-    let (class, arguments) = match length {
-        Some(length) => ("FixedLengthStream", Array::of1(&(length as f64).into())),
-        None => ("IdentityTransformStream", Array::new()),
-    };
-    let class: Function = Reflect::get(&global(), &class.into())?.dyn_into()?;
-    let pipe = Reflect::construct(&class, &arguments)?;
-    let readable: ReadableStream = Reflect::get(&pipe, &"readable".into())?.unchecked_into();
-    let writable: WritableStream = Reflect::get(&pipe, &"writable".into())?.unchecked_into();
-    let init: &web_sys::ResponseInit = response.unchecked_ref();
-    let copy = Response::new_with_opt_readable_stream_and_init(Some(&readable), init)?;
-    Ok((copy, body.pipe_to(&writable)))
 }

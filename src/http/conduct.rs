@@ -13,8 +13,8 @@ use crate::isolate::Isolate;
 use crate::limit::time::Span;
 use crate::policy::Settings;
 use web_sys::{AbortController, Response};
-use worker::Context;
 use worker::wasm_bindgen::JsValue;
+use worker::worker_sys::Context;
 
 /// What is to be known on the way.
 pub struct Conduct<'a> {
@@ -47,30 +47,27 @@ impl Conduct<'_> {
         headers: &mut Vec<Header>,
         errands: impl FnOnce(),
     ) -> Result<Response, JsValue> {
-        let Conduct { arrived, isolate, settings, context, places, kind, timeout, trace } = self;
+        let Conduct { arrived, isolate, settings, context, mut places, kind, timeout, trace } = self;
         let deadline = timeout.map(|_| AbortController::new()).transpose()?;
         let body = if places.is_empty() { Body::Untouched } else { Body::Raw };
         let signal = deadline.as_ref().map(AbortController::signal);
+        places.begin();
         let answer = match onward.send(arrived.request, body, signal.as_ref()) {
-            Ok(fetch) => places.keep_for(fetch, timeout).await,
+            Ok(fetch) => places.wait_for(fetch, timeout).await,
             Err(thrown) => Err(Silence::Thrown(thrown)),
         };
         errands();
         let response = match answer {
             Ok(response) if places.is_empty() => response,
-            Ok(response) => {
-                let (response, follow) = places.follow(response, kind)?;
-                context.wait_until(follow);
-                response
-            }
+            Ok(response) => places.follow(response, kind, context)?,
             Err(silence) => {
-                if !places.is_empty() {
-                    let late = matches!(silence, Silence::Late);
-                    context.wait_until(if late { places.leave_broken_off() } else { places.leave() });
-                }
                 let failure = match silence {
-                    Silence::Thrown(thrown) => unreachable(isolate, &thrown),
+                    Silence::Thrown(thrown) => {
+                        places.leave(context);
+                        unreachable(isolate, &thrown)
+                    }
                     Silence::Late => {
+                        places.leave_broken_off(context);
                         deadline.iter().for_each(AbortController::abort);
                         Failure::OriginTimeout
                     }

@@ -17,5 +17,6 @@ mod relay;
 pub mod report;
 pub mod respond;
 pub mod serve;
+pub mod stay;
 pub mod target;
 mod tongue;

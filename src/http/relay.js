@@ -1,4 +1,8 @@
-// A WebSocket between a client and the origin. It is here, and not in the module, so that it goes on whatever becomes of that.
+// What goes on between a client and the origin where it matters when it ends. It is here, and not in the module, so that it goes on whatever
+// becomes of that.
+
+/** A length from here on is none to the runtime: a double does not hold them all. */
+const LONGEST = 2 ** 53;
 
 /** What a side is told whose other side was lost. */
 const GOING_AWAY = 1001;
@@ -8,6 +12,16 @@ const NONE = 1005;
 
 /** What the runtime agrees on with each side by itself. */
 const OWN = ["sec-websocket-accept", "sec-websocket-extensions", "connection", "upgrade"];
+
+/** The same answer with its body, if it has one, through a pipe, which the runtime pumps by itself; and the promise of the pipe's end. A length that
+ *  was said stays said. */
+export function piped(response) {
+  if (!response.body) return undefined;
+  const said = response.headers.get("content-length") ?? "";
+  const length = /^\d+$/.test(said) ? Number(said) : LONGEST;
+  const { readable, writable } = length < LONGEST ? new FixedLengthStream(length) : new IdentityTransformStream();
+  return [new Response(readable, response), response.body.pipeTo(writable)];
+}
 
 /** The socket of an answer that switches protocols. */
 export function socket({ status, webSocket }) {

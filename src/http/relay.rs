@@ -1,5 +1,5 @@
-//! A WebSocket between a client and the origin, message by message, where it matters when it ends: one that is passed through as it is
-//! ends without anybody being told.
+//! An answer's body, or a WebSocket, on its way between client and origin where it matters when it ends: one that is passed through as it
+//! is ends without anybody being told.
 
 use web_sys::Response;
 use worker::js_sys::{Array, Object, Promise};
@@ -12,6 +12,8 @@ extern "C" {
     pub fn socket(response: &Response) -> Option<Object>;
     #[wasm_bindgen(catch, js_name = relay)]
     fn relay_between(response: &Response, origin: &Object) -> Result<Array, JsValue>;
+    #[wasm_bindgen(catch, js_name = piped)]
+    fn piped_on(response: &Response) -> Result<Option<Array>, JsValue>;
 }
 
 /// The answer to the client in the place of `response`, whose `origin` socket is relayed to it from now on; and the promise of the end
@@ -20,6 +22,18 @@ extern "C" {
 /// # Errors
 /// The runtime's, should it not make a pair of sockets.
 pub fn relay(response: &Response, origin: &Object) -> Result<(Response, Promise), JsValue> {
-    let both = relay_between(response, origin)?;
-    Ok((both.get(0).dyn_into()?, both.get(1).dyn_into()?))
+    both(&relay_between(response, origin)?)
+}
+
+/// The same answer with its body through a pipe, and the promise of the pipe's end, if it has a body. The bytes were asked for as they
+/// came ([`proxy`](super::proxy)), so that none is unpacked and packed again.
+///
+/// # Errors
+/// The runtime's, should it not make a pipe.
+pub fn piped(response: &Response) -> Result<Option<(Response, Promise)>, JsValue> {
+    piped_on(response)?.as_ref().map(both).transpose()
+}
+
+fn both(array: &Array) -> Result<(Response, Promise), JsValue> {
+    Ok((array.get(0).dyn_into()?, array.get(1).dyn_into()?))
 }

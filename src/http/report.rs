@@ -9,11 +9,13 @@ use crate::isolate::{Isolate, Loaded};
 use crate::limit::time::Span;
 use crate::log::flood::{Of, Say};
 use crate::log::{self, Effect};
+use crate::now_or_later::afterwards;
 use crate::policy::Reception;
 use crate::time_out::pause;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use worker::{Context, console_log, console_warn};
+use worker::worker_sys::Context;
+use worker::{console_log, console_warn};
 
 /// A little longer than refusals are counted.
 const SOON: Span = Span::from_millis(1_100);
@@ -97,7 +99,7 @@ impl Reporter<'_> {
         let say = self.isolate.flood.borrow_mut().refused(of, clock::now());
         match say {
             Say::Line => line(self.arrived.header("cf-ray").as_deref()),
-            Say::First => self.context.wait_until(tell_soon(Rc::clone(self.isolate))),
+            Say::First => afterwards(self.context, tell_soon(Rc::clone(self.isolate))),
             Say::Nothing => {}
         }
     }

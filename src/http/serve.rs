@@ -1,7 +1,7 @@
 //! One request from its arrival to its answer.
 
 use super::arrived::{self, Arrived};
-use super::capacity::{Places, Task};
+use super::capacity::Places;
 use super::conduct::{Conduct, unreachable};
 use super::cors::is_preflight;
 use super::glue::Names;
@@ -10,6 +10,7 @@ use super::proxy::{HOP, Onward};
 use super::rate_headers::{Stand, rate_headers};
 use super::report::Reporter;
 use super::respond::{respond, trace};
+use super::stay;
 use crate::actor::client::Client;
 use crate::actor::slots_client::SlotsClient;
 use crate::clock;
@@ -22,12 +23,14 @@ use crate::gate::verdict::Spent;
 use crate::identity::address::Address;
 use crate::identity::{Presented, Subject};
 use crate::isolate::{Isolate, Loaded};
+use crate::now_or_later::afterwards;
 use crate::policy::{Binding, Settings};
 use futures_util::future::join_all;
 use std::rc::Rc;
 use web_sys::{Request, Response};
+use worker::Env;
 use worker::wasm_bindgen::JsValue;
-use worker::{Context, Env};
+use worker::worker_sys::Context;
 
 /// Answers a request; whatever happens, with an answer: a `Response`, or what stands for one that the origin gives.
 ///
@@ -146,18 +149,15 @@ async fn decide_and_forward(
         let prepays = circuits.borrow().budget.is_due(wallet.borrow_mut().now(decided));
         if prepays || !refills.is_empty() || !tendings.is_empty() {
             let errands = run_errands(Rc::clone(isolate), actors.again(), patience, refills, tendings);
-            let errands: Task = Box::pin(errands);
-            context.wait_until(errands);
+            afterwards(context, errands);
         }
     };
-    let places = Places::new(entry.places, Rc::clone(isolate), keepers);
+    let places = Places::new(entry.places, keepers.env);
     if !passes || places.is_empty() {
         run_errands();
     }
     if let Some(refusal) = &decision.refusal {
-        if !places.is_empty() {
-            context.wait_until(places.leave());
-        }
+        places.leave(context);
         let words = policy.binding(refusal.met.binding).map(Binding::words).unwrap_or_default();
         let problem = Problem::refusal(refusal, &plan, words, settings.headers, decided);
         return respond(arrived, &problem, settings, trace).map(JsValue::from);
@@ -204,7 +204,7 @@ async fn enter<'p>(isolate: &Isolate, keepers: &SlotsClient, caps: &[MetCap<'p>]
     if caps.is_empty() {
         return Entry::default();
     }
-    isolate.call_books();
+    stay::call_books(isolate);
     let admit = Admit { keepers, books: &isolate.books, patience: keepers.deadline, wall: clock::now };
     caps::enter(&admit, caps, caller).await
 }

@@ -181,6 +181,13 @@ fn size(value: &Value) -> Result<Size, String> {
 }
 
 impl Policy {
+    /// The cap with this name.
+    pub fn cap(&self, name: &str) -> Option<&Rc<Cap>> {
+        let capacities = self.base.iter().chain(&self.bindings).map(|binding| &binding.capacity);
+        let caps = capacities.flat_map(|capacity| [&capacity.in_flight, &capacity.sockets]);
+        caps.flatten().find(|cap| cap.name == name)
+    }
+
     /// How long the origin may take to answer a request for `route`: what its binding says, or else base, which an exempt
     /// binding does not meet.
     pub fn timeout(&self, route: Option<&Binding>) -> Option<Span> {

@@ -2,7 +2,7 @@
 
 use super::beats::Id;
 use super::book::{Book, Fate, Turn};
-use super::{Keepers, Question, Reserve};
+use super::{Holder, Keepers, Question, Reserve};
 use crate::gate::on_error::Ways;
 use crate::gate::ports::Trouble;
 use crate::gate::verdict::Spent;
@@ -24,17 +24,36 @@ const ASKS: u32 = 4;
 /// The books of one isolate, by their caps' names.
 #[derive(Debug, Default)]
 pub struct Books {
-    holder: u64,
+    holder: Option<Holder>,
     /// There are few caps.
     books: Vec<(String, Rc<RefCell<Book>>)>,
 }
 
 impl Books {
-    /// Calls the isolate by a number of its own, drawn at random, if it has none yet.
-    pub fn call(&mut self, draw: impl FnOnce() -> u64) {
-        if self.holder == 0 {
-            self.holder = draw().max(1);
+    /// Whether they are known to be somebody's.
+    pub fn are_called(&self) -> bool {
+        self.holder.is_some()
+    }
+
+    /// Says whose they are, before one is looked into.
+    pub fn call(&mut self, holder: Holder) {
+        self.holder = Some(holder);
+    }
+
+    /// Hears that a request under `cap` is still under way.
+    pub fn beat(&mut self, cap: &Cap, id: Id, wall: Time) {
+        // Zero is nobody's.
+        if id > 0 {
+            let book = self.of(cap);
+            let mut book = book.borrow_mut();
+            let now = book.now(wall);
+            book.beat(id, now);
         }
+    }
+
+    /// A request under `cap` has ended.
+    pub fn leave(&mut self, cap: &Cap, id: Id) {
+        self.of(cap).borrow_mut().leave(id);
     }
 
     /// The book of `cap`.
@@ -42,7 +61,7 @@ impl Books {
         if let Some((_, book)) = self.books.iter().find(|(name, _)| *name == cap.name) {
             return Rc::clone(book);
         }
-        let book = Rc::new(RefCell::new(Book::new(self.holder, cap.size)));
+        let book = Rc::new(RefCell::new(Book::new(self.holder.unwrap_or_default(), cap.size)));
         self.books.push((cap.name.clone(), Rc::clone(&book)));
         book
     }
@@ -204,6 +223,16 @@ impl Ticket {
     /// The cap that it is a place under.
     pub fn cap(&self) -> &Rc<Cap> {
         &self.cap
+    }
+
+    /// Its number under its cap.
+    pub fn id(&self) -> Id {
+        self.id
+    }
+
+    /// It is given back elsewhere: by its number.
+    pub fn hand_over(mut self) {
+        self.id = 0;
     }
 
     /// The request is still under way.

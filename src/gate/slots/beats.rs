@@ -37,6 +37,11 @@ pub struct Beats {
 }
 
 impl Beats {
+    /// Nobody yet; who enters is called by a number above `least`.
+    pub fn above(least: Id) -> Beats {
+        Beats { next: least, ..Beats::default() }
+    }
+
     /// How many are there.
     pub fn count(&mut self, now: Time) -> u64 {
         self.look(now);
@@ -51,7 +56,7 @@ impl Beats {
         self.next
     }
 
-    /// Is still there; also one that was counted out too early.
+    /// Is still there; also one that was counted out too early, or has entered elsewhere.
     pub fn beat(&mut self, id: Id, now: Time) {
         self.look(now);
         self.last.insert(id, now);

@@ -1,7 +1,7 @@
 //! What an isolate knows of one cap: the slots it holds, who uses them, and whether more are to be had.
 
 use super::beats::{Beats, Id};
-use super::{Question, Reserve, Sample};
+use super::{Holder, Question, Reserve, Sample};
 use crate::limit::steady::Steady;
 use crate::limit::time::{Span, Time};
 use crate::policy::Size;
@@ -23,6 +23,8 @@ pub struct Book {
     /// Slots held until `until`.
     held: u64,
     until: Time,
+    /// Whether an earlier instance may hold some that this one has not heard of.
+    inherits: bool,
     /// The fair share; no more is used.
     share: u64,
     /// As last heard.
@@ -87,21 +89,22 @@ pub enum Turn {
 }
 
 impl Book {
-    /// An empty book of the isolate that calls itself `holder`.
-    pub fn new(holder: u64, size: Size) -> Book {
+    /// The empty book of an instance that holds slots as `holder`. What earlier ones have left under way is to [`Book::beat`] before it is used.
+    pub fn new(holder: Holder, size: Size) -> Book {
         Book {
-            holder,
+            holder: holder.id,
             size,
             clock: Steady::default(),
             held: 0,
             until: Time::default(),
+            inherits: holder.life > 0,
             share: u64::MAX,
             cap: 0,
             free: 0,
-            users: Beats::default(),
+            users: Beats::above(holder.numbers()),
             given: 0,
             asked: None,
-            number: 0,
+            number: holder.numbers(),
             heard: Time::default(),
             shut: None,
             pressed: 0,
@@ -168,7 +171,7 @@ impl Book {
         (self.users.count(now) < self.given.max(1)).then(|| self.enter(now))
     }
 
-    /// Hears that a request is still under way.
+    /// Hears that a request is still under way; also of one that an earlier instance let in.
     pub fn beat(&mut self, id: Id, now: Time) {
         self.users.beat(id, now);
     }

@@ -20,6 +20,23 @@ use crate::policy::{Priority, Size};
 /// How long slots are lent. A crash costs slots for as long; a holder that has lost its way to the actor has it for as long.
 pub const TERM: Span = Span::from_secs(10);
 
+/// Who holds slots.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Holder {
+    /// A number that an isolate draws for itself.
+    pub id: u64,
+    /// How many instances of its module have come to their end: what they had under way goes on, so a later one holds the same slots,
+    /// and numbers what it does higher than they did.
+    pub life: u32,
+}
+
+impl Holder {
+    /// Numbers of this life are higher than this. They stay exact in a double (below 2^53); nobody sees a million lives.
+    fn numbers(self) -> u64 {
+        u64::from(self.life % (1 << 20)) << 32
+    }
+}
+
 /// What an isolate asks a cap's actor. It never uses more than it says it keeps, until it hears the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question {

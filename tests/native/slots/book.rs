@@ -2,10 +2,11 @@
 
 use crate::support::EVENING;
 use penstock::gate::slots::book::{Book, Turn};
-use penstock::gate::slots::{Answer, Question, Reserve, TERM};
+use penstock::gate::slots::{Answer, Holder, Question, Reserve, TERM};
 use penstock::limit::time::{Span, Time};
 use penstock::policy::Size;
 
+const ME: Holder = Holder { id: 7, life: 0 };
 const PATIENCE: Span = Span::from_millis(250);
 
 fn ms(millis: u64) -> Time {
@@ -13,7 +14,7 @@ fn ms(millis: u64) -> Time {
 }
 
 fn book() -> Book {
-    Book::new(7, Size::Fixed(10))
+    Book::new(ME, Size::Fixed(10))
 }
 
 fn given(slots: u64) -> Answer {
@@ -146,7 +147,7 @@ fn after_a_hold_up_the_living_get_their_turn_before_they_are_counted_out() {
 
 #[test]
 fn low_requests_leave_their_part_of_what_the_isolate_holds_as_the_cap_fills_up() {
-    let mut book = Book::new(7, Size::Fixed(100));
+    let mut book = Book::new(ME, Size::Fixed(100));
     (0..40).for_each(|_| book.press());
     let question = asks(turn(&mut book, EVENING));
     let answer =
@@ -156,12 +157,60 @@ fn low_requests_leave_their_part_of_what_the_isolate_holds_as_the_cap_fills_up()
         (0..60).filter(|_| matches!(book.turn(Reserve::Fifth, EVENING, PATIENCE), Turn::Go(_))).count()
     };
     assert_eq!(low(&mut book), 50, "there is plenty");
-    let mut book = Book::new(7, Size::Fixed(100));
+    let mut book = Book::new(ME, Size::Fixed(100));
     (0..40).for_each(|_| book.press());
     let question = asks(turn(&mut book, EVENING));
     book.hear(question.number, Some(answer(0)), EVENING);
     assert_eq!(low(&mut book), 40, "others hold the rest: a fifth of its own is what it leaves");
     goes(turn(&mut book, EVENING));
+}
+
+#[test]
+fn what_an_earlier_instance_left_under_way_is_counted_in_the_first_question_of_the_next() {
+    let mut old = with(5);
+    let ids = [(); 3].map(|()| goes(turn(&mut old, EVENING)));
+    let _others = [(); 2].map(|()| goes(turn(&mut old, EVENING)));
+    let asked = asks(turn(&mut old, EVENING));
+    let mut book = Book::new(Holder { life: 1, ..ME }, Size::Fixed(10));
+    ids.iter().for_each(|id| book.beat(*id, ms(100)));
+    let question = asks(turn(&mut book, ms(100)));
+    assert_eq!((question.holder, question.keeps), (asked.holder, 3));
+    assert!(question.number > asked.number);
+    // What the old one asked is not answered to it.
+    book.hear(asked.number, Some(given(10)), ms(150));
+    assert_eq!(book.held(ms(150)), 0);
+    book.hear(question.number, Some(given(4)), ms(200));
+    let next = goes(turn(&mut book, ms(200)));
+    assert!(!ids.contains(&next));
+    asks(turn(&mut book, ms(300)));
+    assert_eq!(book.in_use(ms(300)), 4);
+    book.leave(ids[0]);
+    goes(turn(&mut book, ms(300)));
+}
+
+#[test]
+fn what_gave_no_sign_of_life_again_is_gone_from_the_next_instance_too() {
+    let mut book = Book::new(Holder { life: 1, ..ME }, Size::Fixed(10));
+    (1..=2).for_each(|id| book.beat(id, EVENING));
+    for half in 1..=6 {
+        book.beat(2, ms(half * 500));
+    }
+    assert_eq!(book.in_use(ms(3_250)), 1);
+    assert_eq!(book.tick(ms(3_250), PATIENCE).map(|question| question.keeps), Some(1), "without any request");
+}
+
+#[test]
+fn what_an_earlier_instance_held_and_nobody_uses_goes_back() {
+    let mut book = Book::new(Holder { life: 1, ..ME }, Size::Fixed(10));
+    book.beat(1, EVENING);
+    book.leave(1);
+    assert!(book.tend(EVENING));
+    let question = book.tick(EVENING, PATIENCE).unwrap();
+    assert_eq!((question.keeps, question.wants), (0, 0));
+    assert!(book.tend_on(1, EVENING), "until the actor has heard it");
+    book.hear(question.number, Some(given(0)), EVENING);
+    assert!(!book.tend_on(1, EVENING));
+    assert_eq!(book.tick(EVENING, PATIENCE), None);
 }
 
 #[test]

@@ -16,7 +16,7 @@ impl Book {
         self.roll(now);
         let used = self.users.count(now);
         let troubled = matches!(self.shut, Some(Shut::Trouble(until)) if now < until);
-        if troubled || self.busy(now, patience) || (self.held(now) == 0 && used == 0) {
+        if troubled || self.busy(now, patience) || (!self.holds(now) && used == 0) {
             return None;
         }
         let needed = self.needed(used);
@@ -29,7 +29,7 @@ impl Book {
     pub fn tend(&mut self, now: Time) -> bool {
         // Who looks after them does so once in [`IDLE`]; if not, it is gone.
         let tended = self.tended.is_some_and(|at| now < at.plus(IDLE.times(3)));
-        let tend = !tended && self.held(now) > 0;
+        let tend = !tended && self.holds(now);
         if tend {
             self.tended = Some(now);
         }
@@ -38,7 +38,7 @@ impl Book {
 
     /// Whether whoever looks after idle slots has to go on, who has so many looks left.
     pub fn tend_on(&mut self, looks: u32, now: Time) -> bool {
-        let on = looks > 0 && self.held(now) > 0;
+        let on = looks > 0 && self.holds(now);
         self.tended = on.then_some(now);
         on
     }
@@ -51,6 +51,7 @@ impl Book {
             self.shut = Some(Shut::Trouble(now.plus(self.spread(TROUBLED))));
             return;
         };
+        self.inherits = false;
         self.held = answer.slots;
         self.given = answer.slots;
         self.until = asked.at.plus(answer.term);
@@ -81,6 +82,11 @@ impl Book {
             leaves,
             sample: Some(core::mem::take(&mut self.sample)).filter(|sample| *sample != Sample::default()),
         }
+    }
+
+    /// Whether there may be slots to give back.
+    fn holds(&self, now: Time) -> bool {
+        self.inherits || self.held(now) > 0
     }
 
     /// Slots that have been of use lately.

@@ -1,0 +1,181 @@
+// A cap holds also when the module fails, and begins anew: what is at the origin, streams or is a live WebSocket goes on, and is counted on. Slots
+// are lent for ten seconds, so each of these goes on for more than twice as long; they go side by side.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import WebSocket from "ws";
+import { HOST, open, problem, SECOND, start, until } from "./harness/index.mjs";
+
+const ip = "203.0.113.7";
+const HELD = "/x?as=held";
+const BUSY = "/x?as=slow&parts=1000&bytes=20000&every=20";
+const LONG = 22 * SECOND;
+
+/** An edge of two isolates: the first will fail, the second wants the same slots. */
+async function edges(t, cap) {
+  const edge = await start(t, { vars: { LIMIT_X: { route: "/x", ...cap }, LIMIT_NO: { route: "/no", block: [ip] } }, isolates: 2 });
+  await edge.run();
+  return edge;
+}
+
+const failures = (edge) => edge.records.filter(({ place }) => place === "module").length;
+
+/** The first isolate's module fails: under a request that meets no cap and goes nowhere, or under a sign of life. */
+async function fail(edge) {
+  const before = failures(edge);
+  await edge.trip("trap");
+  await edge.get("/no", { ip });
+  await edge.trip("trap", { times: 0 });
+  await edge.get("/no", { ip });
+  assert.equal(failures(edge), before + 1);
+}
+
+/** A stream that goes on until it is released, or its client leaves. */
+async function stream(edge, path = HELD) {
+  let request, response;
+  await until(async () => {
+    ({ request, response } = await open(edge.url(), { path, ip }));
+    response.on("error", () => {});
+    return response.statusCode === 200 || void response.resume();
+  });
+  return { request, whole: response.toArray().then((parts) => Buffer.concat(parts).toString()) };
+}
+
+/** For so long nobody gets in, at either of these isolates. */
+async function stays(ms, get, isolates) {
+  for (const end = performance.now() + ms; performance.now() < end; await sleep(150)) {
+    for (const isolate of isolates) {
+      const answer = await get(isolate);
+      assert.equal(answer.status, 503, `isolate ${isolate}`);
+    }
+  }
+}
+
+/** How long it takes until somebody gets in, in milliseconds. */
+async function free(get, isolate = 0) {
+  const begun = performance.now();
+  await until(async () => (await get(isolate)).status === 200 || void (await sleep(20)));
+  return performance.now() - begun;
+}
+
+/** Nothing is lent in the end, and the actor sleeps. */
+async function rests(edge) {
+  await sleep(4 * SECOND);
+  const cap = async () => (await edge.objects()).find(({ name }) => name.startsWith("shared/x/"));
+  assert.deepEqual((await cap()).tables, { holder: [] });
+  await edge.alarms();
+  const { tables, alarmAt } = await cap();
+  assert.deepEqual([tables, alarmAt], [{}, null]);
+}
+
+describe("when the module fails", { concurrency: true }, () => {
+  test("a stream keeps its slot though nobody comes but to the other isolate, and gives it back", async (t) => {
+    const edge = await edges(t, { in_flight: "1" });
+    const get = (isolate) => edge.get("/x", { ip, isolate });
+    const { whole } = await stream(edge);
+    await fail(edge);
+    await stays(LONG, get, [1]);
+    assert.equal(edge.origin.most, 1);
+    edge.origin.release();
+    assert.equal(await whole, "first second");
+    const took = await free(get);
+    t.diagnostic(`free after ${Math.round(took)} ms`);
+    assert.ok(took < 1_000, `${took} ms`);
+    await free(get, 1);
+    await rests(edge);
+  });
+
+  test("it does so too where it fails twice, with requests at both isolates", async (t) => {
+    const edge = await edges(t, { in_flight: "3" });
+    const streams = [await stream(edge), await stream(edge)];
+    const end = performance.now() + LONG;
+    const passed = [0, 0];
+    const traffic = [0, 1, 0, 1].map(async (isolate) => {
+      while (performance.now() < end) {
+        const answer = await edge.get("/x?as=slow&ms=50", { ip, isolate });
+        if (answer.status === 200) passed[isolate] += 1;
+        await sleep(30);
+      }
+    });
+    await sleep(1 * SECOND);
+    await fail(edge);
+    await sleep(5 * SECOND);
+    await fail(edge);
+    await Promise.all(traffic);
+    t.diagnostic(`${passed} passed, at most ${edge.origin.most} at once`);
+    assert.ok(edge.origin.most <= 3, `${edge.origin.most} at once`);
+    assert.ok(passed[0] + passed[1] > 100, "the third slot is used all the while");
+    edge.origin.release();
+    for (const { whole } of streams) assert.equal(await whole, "first second");
+    await rests(edge);
+  });
+
+  test("a WebSocket keeps its slot, and gives it back when it ends", async (t) => {
+    const edge = await edges(t, { sockets: "1" });
+    const sockets = [];
+    t.after(() => sockets.forEach((socket) => socket.terminate()));
+    const get = async (isolate) => {
+      const socket = new WebSocket(`${edge.url(isolate).href.replace("http", "ws")}x`, { headers: { Host: HOST, "CF-Connecting-IP": ip } });
+      sockets.push(socket);
+      const [[answer]] = [await Promise.race([once(socket, "open"), once(socket, "unexpected-response").then(([, response]) => [response])])];
+      return { status: answer?.statusCode ?? 200, socket };
+    };
+    const { socket } = await get(0);
+    await fail(edge);
+    await stays(LONG, get, [0, 1]);
+    assert.equal(edge.origin.sockets, 1);
+    socket.send("still there");
+    assert.equal(String((await once(socket, "message"))[0]), "still there");
+    socket.close();
+    const took = await free(get);
+    t.diagnostic(`free after ${Math.round(took)} ms`);
+    assert.ok(took < 1_000, `${took} ms`);
+  });
+
+  test("what waits for the origin is told so, is broken off there, and keeps its slot until then", async (t) => {
+    const edge = await edges(t, { in_flight: "1" });
+    const waits = edge.get("/x?as=slow&ms=20000", { ip });
+    await until(() => edge.origin.under === 1);
+    await fail(edge);
+    problem(await waits, { reason: "limiter_unavailable", status: 503 });
+    const told = performance.now();
+    await until(() => edge.origin.under === 0);
+    t.diagnostic(`broken off after ${Math.round(performance.now() - told)} ms`);
+    const took = await free((isolate) => edge.get("/x", { ip, isolate }));
+    t.diagnostic(`free after ${Math.round(took)} ms`);
+    assert.equal(edge.origin.most, 1);
+    assert.ok(took < 4_500, `${took} ms`);
+  });
+
+  test("a client that hangs up afterwards frees its slot, and one before another failure", async (t) => {
+    const edge = await edges(t, { in_flight: "1" });
+    const get = (isolate) => edge.get("/x", { ip, isolate });
+    for (const again of [false, true]) {
+      const { request, whole } = await stream(edge, BUSY);
+      whole.catch(() => {});
+      await fail(edge);
+      await sleep(1_500);
+      request.socket.resetAndDestroy();
+      if (again) await fail(edge);
+      const took = await free(get, 1);
+      t.diagnostic(`free for the other isolate after ${Math.round(took)} ms`);
+      assert.ok(took < 4_500, `${took} ms`);
+      assert.ok(edge.origin.most === 1);
+    }
+    await rests(edge);
+  });
+
+  test("a slot is kept though each sign of life fails for a while", async (t) => {
+    const edge = await edges(t, { in_flight: "1" });
+    const { whole } = await stream(edge);
+    // Nobody else reads the first isolate's clock.
+    for (let failure = 1; failure <= 3; failure++) {
+      await edge.trip("trap");
+      await until(() => failures(edge) === failure);
+    }
+    await stays(LONG, (isolate) => edge.get("/x", { ip, isolate }), [0, 1]);
+    edge.origin.release();
+    assert.equal(await whole, "first second");
+  });
+});
