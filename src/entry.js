@@ -104,7 +104,7 @@ function guarded(answer, gone, then) {
 
 // What keeps the places of requests under way outlives the instance that let them in.
 const anew = (work) => (...given) => within(() => work(...given), () => {});
-module.drive(anew(module.beat), anew(module.leave), anew(module.look));
+module.drive(anew(module.beat), anew(module.leave));
 
 export default {
   fetch(request, env, context) {

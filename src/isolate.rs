@@ -3,7 +3,7 @@
 use crate::gate::circuit::Circuits;
 use crate::gate::local::Local;
 use crate::gate::returns::Returns;
-use crate::gate::slots::admit::Books;
+use crate::gate::slots::books::Books;
 use crate::gate::wallet::Wallet;
 use crate::http::arrived;
 use crate::http::glue::Names;

@@ -54,28 +54,22 @@ pub fn unanswered(request: &web_sys::Request, env: &Env, thrown: &JsValue) -> Js
         .map_or_else(|thrown| Promise::reject(&thrown).into(), JsValue::from)
 }
 
-/// Says how `entry.js` calls the three that follow: in whichever instance is there.
+/// Says how `entry.js` calls the two that follow: in whichever instance is there.
 #[wasm_bindgen]
-pub fn drive(beat: &Function, leave: &Function, look: &Function) {
-    http::stay::drive(beat, leave, look);
+pub fn drive(beat: &Function, leave: &Function) {
+    http::stay::drive(beat, leave);
 }
 
 /// See [`http::stay::beat`].
 #[wasm_bindgen]
-pub fn beat(env: &Env, lines: &str) -> JsValue {
-    http::stay::beat(env, lines)
+pub fn beat(env: &Env, lines: &str, looks: Option<u32>) -> JsValue {
+    http::stay::beat(env, lines, looks)
 }
 
 /// See [`http::stay::leave`].
 #[wasm_bindgen]
 pub fn leave(env: &Env, lines: &str) -> String {
     http::stay::leave(env, lines)
-}
-
-/// See [`http::stay::look`].
-#[wasm_bindgen]
-pub fn look(env: &Env, lines: &str, looks: u32) -> JsValue {
-    http::stay::look(env, lines, looks)
 }
 
 #[event(scheduled)]

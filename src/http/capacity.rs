@@ -4,7 +4,7 @@
 //!
 //! - *Before the origin has answered, and nothing is left to `waitUntil`:* the request's context ends on the spot. Its future is never
 //!   polled again, its timers do not fire, nothing is dropped, and the origin's connection is closed. So its place is kept
-//!   by a sign of life from a timer in its own context: when there has been none for [`GONE`](crate::gate::slots::beats::GONE), it is free.
+//!   by a sign of life from a timer in its own context (`stay.js`): when there has been none for [`GONE`](crate::gate::slots::beats::GONE), it is free.
 //! - *The same, while something is left to `waitUntil`:* all goes on as if the client were there. The origin answers, and the body is
 //!   then piped to nobody, which never ends. So nothing is left to `waitUntil` before the origin has answered, but for the line that
 //!   tells of a flood of refusals in shadow a second later.
@@ -17,8 +17,8 @@
 use super::relay::{piped, relay, socket};
 use super::stay;
 use crate::clock;
-use crate::gate::slots::admit::Ticket;
 use crate::gate::slots::book::Fate;
+use crate::gate::slots::books::Ticket;
 use crate::gate::slots::caps::Kind;
 use crate::limit::time::{Span, Time};
 use crate::policy::Cap;

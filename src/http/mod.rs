@@ -1,5 +1,5 @@
 //! Requests in, answers out. [`problem`], [`rate_headers`] and [`target`] are text and arithmetic; [`serve`], [`proxy`],
-//! [`capacity`] and `relay` touch the platform, through [`glue`] where that saves calls.
+//! [`capacity`], [`stay`] and `relay` touch the platform, through [`glue`] where that saves calls.
 
 pub mod answer;
 pub mod arrived;

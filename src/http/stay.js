@@ -1,7 +1,8 @@
 // What keeps a request's places while it is under way. It is here, and not in the module, so that a cap holds also when the module fails: what is
 // at the origin, streams, or is a live WebSocket goes on then, and so does this. It runs in the request's own context, and ends with that.
 
-/** How often a request gives a sign of life, in milliseconds, and how often idle slots are looked after. */
+/** How often a request gives a sign of life, in milliseconds (one that gives none for three seconds is not counted any more), and how often idle slots
+ *  are looked after. */
 const BEAT = 1_000;
 
 /** The origin hears that a request was broken off a little later, and counts it until then. */
@@ -10,10 +11,10 @@ const SETTLE = 250;
 /** How often idle slots are looked after before they are left to the next request: well within what the runtime lets go on after an answer. */
 const LOOKS = 20;
 
-/** Whoever has given no sign for so long is gone, and its context with it, in which nothing tells. */
-const GONE = 6_000;
+/** Whoever has given no sign for so long is gone, and its context with it, where nothing tells: no hold-up is as long. */
+const SILENCE = 6_000;
 
-/** One under whose own signs the module fails so often in a row is not worth an instance a second. */
+/** One under whose own signs the module fails so often in a row is not worth a new instance each second, and is counted no more. */
 const FAILURES = 5;
 
 /** The requests under way, those first whose last sign is the oldest. Plain data: their promises are for their own contexts. */
@@ -29,16 +30,16 @@ let lives = 0;
 let module;
 
 /** Says how the module is called. */
-export function drive(beat, leave, look) {
-  module = { beat, leave, look };
+export function drive(beat, leave) {
+  module = { beat, leave };
 }
 
-/** What an instance has to know before it looks at its first cap: who holds the slots, for the how manieth time, and a line for each place. */
+/** What an instance has to know before it looks at its first cap: who holds the slots, which life of it this is, and a line for each place. */
 export function standing() {
   holder ??= crypto.getRandomValues(new BigUint64Array(1))[0];
   const now = performance.now();
   const lines = [`${holder} ${lives++}`];
-  for (const { at, places } of under) if (now - at < GONE) lines.push(places);
+  for (const { at, places } of under) if (now - at < SILENCE) lines.push(places);
   return lines.join("\n");
 }
 
@@ -67,7 +68,7 @@ async function until(stay, ended) {
   let idle = module.leave(stay.env, stay.places);
   for (let looks = LOOKS - 1; idle && looks >= 0; looks--) {
     await pause(BEAT);
-    idle = await module.look(stay.env, idle, looks);
+    idle = await module.beat(stay.env, idle, looks);
   }
 }
 
@@ -83,7 +84,7 @@ function sign(stay) {
   under.delete(stay);
   under.add(stay);
   for (const oldest of under) {
-    if (stay.at - oldest.at < GONE) break;
+    if (stay.at - oldest.at < SILENCE) break;
     under.delete(oldest);
   }
 }

@@ -18,8 +18,8 @@ use worker::{Env, worker_sys::Context};
 
 #[wasm_bindgen(module = "/src/http/stay.js")]
 extern "C" {
-    /// Says how [`beat`], [`leave`] and [`look`] are called in whichever instance is there.
-    pub fn drive(beat: &Function, leave: &Function, look: &Function);
+    /// Says how [`beat`] and [`leave`] are called in whichever instance is there.
+    pub fn drive(beat: &Function, leave: &Function);
     fn standing() -> String;
     /// Keeps `places` from now on; see [`line`].
     pub fn begin(env: &Env, places: &str) -> JsValue;
@@ -33,11 +33,13 @@ pub fn line(lines: &mut String, cap: &Cap, id: Option<Id>) {
     let _ = writeln!(lines, "{} {}", cap.name, id.unwrap_or_default());
 }
 
-fn read<'t>(policy: &'t Policy, lines: &'t str) -> impl Iterator<Item = (Rc<Cap>, Id)> + 't {
-    lines.lines().filter_map(|line| {
-        let (name, id) = line.split_once(' ')?;
-        Some((Rc::clone(policy.cap(name)?), id.parse().ok()?))
-    })
+fn words(line: &str) -> Option<(&str, u64)> {
+    let (first, second) = line.split_once(' ')?;
+    Some((first, second.parse().ok()?))
+}
+
+fn read<'t>(policy: &'t Policy, lines: impl Iterator<Item = &'t str> + 't) -> impl Iterator<Item = (Rc<Cap>, Id)> + 't {
+    lines.filter_map(words).filter_map(|(name, id)| Some((Rc::clone(policy.cap(name)?), id)))
 }
 
 /// Tells the isolate's books whose they are, and what is under way from before its module failed.
@@ -45,10 +47,10 @@ pub fn call_books(isolate: &Isolate) {
     let mut books = isolate.books.borrow_mut();
     let Some(loaded) = isolate.loaded.as_ref().filter(|_| !books.are_called()) else { return };
     let standing = standing();
-    let (first, places) = standing.split_once('\n').unwrap_or((&standing, ""));
-    let (holder, life) = first.split_once(' ').unwrap_or_default();
-    books.call(Holder { id: holder.parse().unwrap_or_default(), life: life.parse().unwrap_or_default() });
-    for (cap, id) in read(&loaded.policy, places) {
+    let mut lines = standing.lines();
+    let (id, life) = lines.next().and_then(words).unwrap_or_default();
+    books.call(Holder { id: id.parse().unwrap_or_default(), life });
+    for (cap, id) in read(&loaded.policy, lines) {
         books.beat(&cap, id, clock::now());
     }
 }
@@ -65,7 +67,7 @@ impl Stay {
         let isolate = Isolate::get(env);
         let policy = &isolate.loaded.as_ref()?.policy;
         call_books(&isolate);
-        let places = read(policy, lines).collect();
+        let places = read(policy, lines.lines()).collect();
         let client = SlotsClient { env: env.clone(), deadline: policy.settings.deadline };
         Some(Stay { isolate, client, places })
     }
@@ -93,32 +95,24 @@ impl Stay {
     }
 }
 
-/// They are still under way.
-pub fn beat(env: &Env, lines: &str) -> JsValue {
-    let Some(stay) = Stay::new(env, lines) else { return JsValue::TRUE };
+/// What has a number is still under way. Renews what is held, and gives back what is not needed. Whoever looks after what is idle, and has
+/// so many looks left, is told what it has to go on with, in lines; by a promise where somebody has to be asked.
+pub fn beat(env: &Env, lines: &str, looks: Option<u32>) -> JsValue {
+    let Some(stay) = Stay::new(env, lines) else { return JsValue::from_str("") };
     for (cap, id) in &stay.places {
         stay.isolate.books.borrow_mut().beat(cap, *id, clock::now());
     }
     now_or_later(async move {
         stay.tick().await;
-        Ok(JsValue::TRUE)
+        Ok(stay.idle(|admit, cap| looks.is_some_and(|looks| admit.tend_on(cap, looks))).into())
     })
 }
 
-/// They have ended. Whoever asks has to look after what is idle then: that is what it is told, in lines.
+/// They have ended. Whoever asks has to look after what is idle then: that is what it is told.
 pub fn leave(env: &Env, lines: &str) -> String {
     let Some(stay) = Stay::new(env, lines) else { return String::new() };
     for (cap, id) in &stay.places {
         stay.isolate.books.borrow_mut().leave(cap, *id);
     }
     stay.idle(|admit, cap| admit.tend(cap))
-}
-
-/// Gives back what is idle of these caps; the promise of those that are still to be looked after by whoever has so many looks left.
-pub fn look(env: &Env, lines: &str, looks: u32) -> JsValue {
-    let Some(stay) = Stay::new(env, lines) else { return JsValue::UNDEFINED };
-    now_or_later(async move {
-        stay.tick().await;
-        Ok(stay.idle(|admit, cap| admit.tend_on(cap, looks)).into())
-    })
 }

@@ -4,10 +4,7 @@
 use crate::limit::time::{Span, Time};
 use hashbrown::HashMap;
 
-/// How often a request gives a sign of life.
-pub const BEAT: Span = Span::from_secs(1);
-
-/// A request that has given none for so long is gone.
+/// A request that has given no sign of life for so long is gone. It gives one a second.
 pub const GONE: Span = Span::from_secs(3);
 
 /// Two looks that lie further apart than this leave it open what has been meanwhile: nothing, or a hold-up in which nobody had a turn.

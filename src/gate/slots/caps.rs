@@ -1,6 +1,7 @@
 //! Which caps a request meets, and its way through them.
 
-use super::admit::{Admit, Ticket, Without};
+use super::admit::{Admit, Without};
+use super::books::Ticket;
 use super::{Keepers, Reserve};
 use crate::gate::ports::Trouble;
 use crate::gate::verdict::{Reason, Spent};

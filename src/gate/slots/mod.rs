@@ -5,12 +5,15 @@
 //! first. Only the isolate itself can make its holding smaller, or the end of its term. *So what all hold together, and with it what
 //! is under way, is never more than the cap; what a crash or a silent disappearance costs is slots, until the term ends.*
 //!
+//! An instance of an isolate's module that fails leaves all this to the next one, and what goes on without it ([`Holder`]).
+//!
 //! The one gap that no lease can close: an isolate that lives and cannot reach the actor for a whole term takes nothing more, but the
 //! requests that it has under way then stay under way.
 
 pub mod admit;
 pub mod beats;
 pub mod book;
+pub mod books;
 pub mod caps;
 
 use super::ports::Trouble;
@@ -27,13 +30,13 @@ pub struct Holder {
     pub id: u64,
     /// How many instances of its module have come to their end: what they had under way goes on, so a later one holds the same slots,
     /// and numbers what it does higher than they did.
-    pub life: u32,
+    pub life: u64,
 }
 
 impl Holder {
     /// Numbers of this life are higher than this. They stay exact in a double (below 2^53); nobody sees a million lives.
     fn numbers(self) -> u64 {
-        u64::from(self.life % (1 << 20)) << 32
+        (self.life % (1 << 20)) << 32
     }
 }
 

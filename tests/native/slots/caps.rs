@@ -3,7 +3,8 @@
 use crate::support::{EVENING, run};
 use core::cell::{Cell, RefCell};
 use penstock::gate::ports::Trouble;
-use penstock::gate::slots::admit::{Admit, Books};
+use penstock::gate::slots::admit::Admit;
+use penstock::gate::slots::books::Books;
 use penstock::gate::slots::caps::{Entry, Kind, MetCap, enter, met};
 use penstock::gate::slots::{Answer, Keepers, Question, Reserve, TERM};
 use penstock::gate::verdict::Reason;
