@@ -1,33 +1,62 @@
 //! What Penstock needs of the platform beside its vars: its Durable Object class, its database, and no side doors.
 
 use penstock::policy::{Fault, Policy};
+use serde_json::Value as Json;
 use toml::{Table, Value};
 
 use super::deployment::Deployment;
 
 const CLASS: &str = "BucketActor";
 
+/// What stands in the file until there is a database.
+const NO_ID: &str = "00000000-0000-0000-0000-000000000000";
+
+/// What stands there until there is an origin.
+const EXAMPLE: &str = "https://origin.example.com";
+
 /// What the Worker needs, and the deployment does not have. `policy` is `None` where its vars are at fault themselves.
 pub fn faults(deployment: &Deployment, policy: Option<&Policy>) -> Vec<Fault> {
     let mut faults: Vec<Fault> = bucket_fault(deployment).into_iter().collect();
     let database = || tables(deployment.own("d1_databases")).any(|database| is(database, "binding", "DB"));
-    if policy.is_some_and(Policy::has_quota) && !database() {
-        faults.push(Fault {
-            place: deployment.heading("d1_databases"),
-            problem: "there is no database with binding = \"DB\", and a daily quota needs one".to_owned(),
-        });
-    }
-    if let Some(policy) = policy
-        && policy.settings.origin.is_none()
-        && routes(deployment).any(is_custom_domain)
+    let needs_it = policy.and_then(|policy| match policy.settings.budget {
+        _ if policy.has_quota() => Some("a daily quota"),
+        Some(_) => Some("BUDGET"),
+        None => None,
+    });
+    if let Some(what) = needs_it
+        && !database()
     {
         faults.push(Fault {
+            place: deployment.heading("d1_databases"),
+            problem: format!("there is no database with binding = \"DB\", and {what} needs one"),
+        });
+    }
+    faults.extend(policy.and_then(|policy| origin_fault(deployment, policy.settings.origin.as_deref())));
+    faults
+}
+
+/// What is wrong with where requests go on to.
+fn origin_fault(deployment: &Deployment, origin: Option<&str>) -> Option<Fault> {
+    let mut domains = routes(deployment).filter(|route| is_custom_domain(route));
+    let Some(origin) = origin else {
+        return domains.next().map(|_| Fault {
             place: "routes".to_owned(),
             problem: "a custom domain has no origin of its own: set the var ORIGIN, or use a route with zone_name"
                 .to_owned(),
         });
-    }
-    faults
+    };
+    let host = host(origin);
+    let own = domains.filter_map(|route| route.get("pattern")?.as_str()).find(|own| own.eq_ignore_ascii_case(host))?;
+    Some(Fault {
+        place: "ORIGIN".to_owned(),
+        problem: format!("{own} is this Worker's own custom domain, so requests would come back to it for ever"),
+    })
+}
+
+/// The host of a URL of `ORIGIN`'s form.
+fn host(origin: &str) -> &str {
+    let authority = origin.split_once("//").map_or(origin, |(_, rest)| rest);
+    authority.split(['/', ':']).next().unwrap_or(authority)
 }
 
 /// The deployment's routes, of either spelling.
@@ -52,13 +81,21 @@ pub fn warnings(deployment: &Deployment) -> Vec<String> {
         );
     }
     if !routed && on("workers_dev") == Some(false) {
-        warnings
-            .push("there are no routes, so nothing will reach the Worker: see the two ways above [vars]".to_owned());
+        warnings.push("there are no routes, so once it is deployed nothing will reach the Worker".to_owned());
     }
-    let origin = deployment.vars.as_ref().is_some_and(|vars| vars.contains_key("ORIGIN"));
-    if origin && routes(deployment).any(|route| !is_custom_domain(route)) {
+    let origin = deployment.vars.as_ref().and_then(|vars| vars.get("ORIGIN"));
+    if origin.is_some() && routes(deployment).any(|route| !is_custom_domain(route)) {
         warnings.push(
             "ORIGIN is set, so requests go there and not to where the zone's DNS points; leave it out if that is not meant"
+                .to_owned(),
+        );
+    }
+    if routed && origin.and_then(Json::as_str) == Some(EXAMPLE) {
+        warnings.push("ORIGIN is still the example's".to_owned());
+    }
+    if routed && tables(deployment.own("d1_databases")).any(|database| is(database, "database_id", NO_ID)) {
+        warnings.push(
+            "database_id is still the example's: `npx wrangler d1 create penstock` prints the one to put there"
                 .to_owned(),
         );
     }

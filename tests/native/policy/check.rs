@@ -154,6 +154,19 @@ fn the_likely_mistakes_of_a_first_deploy_are_told() {
     let itself = with(custom, "");
     assert_eq!(itself.code, Some(1));
     assert!(itself.complained.contains("routes: a custom domain has no origin of its own"), "{}", itself.complained);
+    for own in ["https://a.example.com", "https://A.example.com:443/api"] {
+        let run = with(custom, &format!("ORIGIN = \"{own}\""));
+        assert!(
+            run.complained.contains("ORIGIN: a.example.com is this Worker's own custom domain"),
+            "{}",
+            run.complained
+        );
+    }
+    let example = with(custom, r#"ORIGIN = "https://origin.example.com""#);
+    assert!(example.said.contains("ORIGIN is still the example's"), "{}", example.said);
+    let (id, none) = ("database_id = \"0\"", "database_id = \"00000000-0000-0000-0000-000000000000\"");
+    let example = check("no-database", &(PLATFORM.replace(id, none) + limits));
+    assert!(example.said.contains("database_id is still the example's"), "{}", example.said);
     for (routes, origin) in [(zone, ""), (custom, origin)] {
         let run = with(routes, origin);
         assert_eq!((run.code, run.said.contains("warning")), (Some(0), false), "{}", run.said);
@@ -236,6 +249,12 @@ fn the_platform_must_have_what_the_limits_need() {
             "top level: durable_objects.bindings: there is none with name = \"BUCKETS\" and class_name = \"BucketActor\"",
             "top level: d1_databases: there is no database with binding = \"DB\", and a daily quota needs one",
         ],
+    );
+    complaints(
+        "budget-without-database",
+        &(PLATFORM.replace("\"DB\"", "\"D1\"")
+            + "[vars]\nBUDGET = \"100000/day\"\n[vars.LIMIT_BASE]\nper_ip = \"5/min\"\n"),
+        &["top level: d1_databases: there is no database with binding = \"DB\", and BUDGET needs one"],
     );
     let bindings = "[[durable_objects.bindings]]\nname = \"BUCKETS\"\nclass_name = \"BucketActor\"\n";
     let daily = "[[d1_databases]]\nbinding = \"DB\"\n";
