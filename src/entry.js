@@ -6,12 +6,12 @@ import * as module from "./index.js";
 
 const state = module.__worker_init_state();
 
-/** What lets those go who wait in this instance, and what they are told. */
+/** What lets those go who wait in this instance, and what they are told. Whoever has left is never done: so it is not held here. */
 const waiting = new Set();
 const GONE = Symbol("gone");
 
-/** No more than so many: whoever has left is never done, and stays among them. */
-const MOST = 10_000;
+/** How many of them are looked through for those who have left; ever more, as long as most are still there. */
+let crowd = 1_000;
 
 /** What is said where a new instance fails as well: as `limiter_unavailable` in the module. */
 const PROBLEM = {
@@ -42,7 +42,7 @@ function renewed() {
 /** The instance is at its end. */
 function end() {
   state.criticalError = true;
-  for (const go of waiting) go();
+  for (const go of waiting) go.deref()?.();
   waiting.clear();
 }
 
@@ -80,18 +80,28 @@ function within(work, gone, then = (value) => value) {
   }
 }
 
+/** Keeps what lets one go. */
+function keep(go) {
+  const kept = new WeakRef(go);
+  waiting.add(kept);
+  if (waiting.size > crowd) {
+    for (const other of waiting) if (!other.deref()) waiting.delete(other);
+    crowd = Math.max(1_000, 2 * waiting.size);
+  }
+  return kept;
+}
+
 function guarded(answer, gone, then) {
   const first = new Promise((resolve, reject) => {
     const go = () => resolve(GONE);
-    waiting.add(go);
-    if (waiting.size > MOST) waiting.delete(waiting.values().next().value);
+    const kept = keep(go);
     answer.then(
       (value) => {
-        waiting.delete(go);
+        waiting.delete(kept);
         resolve(value);
       },
       (error) => {
-        waiting.delete(go);
+        waiting.delete(kept);
         judge(error);
         if (state.criticalError) go();
         else reject(error);

@@ -17,6 +17,7 @@
 pub mod actor;
 pub mod clock;
 pub mod gate;
+mod hear;
 pub mod http;
 pub mod identity;
 pub mod isolate;
@@ -24,6 +25,7 @@ pub mod ledger;
 pub mod limit;
 pub mod log;
 mod now_or_later;
+mod owner;
 pub mod policy;
 pub mod time_out;
 

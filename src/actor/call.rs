@@ -2,11 +2,11 @@
 
 use super::name::Region;
 use crate::gate::ports::Trouble;
+use crate::hear::hear;
 use worker::Env;
 use worker::js_sys::{Error, Promise, Reflect};
 use worker::wasm_bindgen::prelude::wasm_bindgen;
 use worker::wasm_bindgen::{JsCast, JsValue};
-use worker::wasm_bindgen_futures::JsFuture;
 
 mod glue {
     use super::{JsValue, Promise, wasm_bindgen};
@@ -35,7 +35,7 @@ pub async fn call(
     reply: &str,
 ) -> Result<String, Trouble> {
     let namespace = Reflect::get(env, &"BUCKETS".into()).map_err(|thrown| trouble(&thrown))?;
-    let answer = JsFuture::from(glue::call(&namespace, name, region.hint(), ask, question, reply)).await;
+    let answer = hear(glue::call(&namespace, name, region.hint(), ask, question, reply)).await;
     let answer = answer.map_err(|thrown| trouble(&thrown))?.as_string().unwrap_or_default();
     match answer.split_once('\n') {
         Some(("200", text)) => Ok(text.to_owned()),

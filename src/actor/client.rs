@@ -4,8 +4,9 @@ use super::call::call;
 use super::name::{Region, object_name};
 use super::wire;
 use crate::gate::ports::{Actors, Ask, Reply, Seat, Trouble};
+use crate::hear::pause;
 use crate::limit::time::Span;
-use crate::time_out::{pause, within};
+use crate::time_out::within;
 use worker::Env;
 use worker::js_sys::Reflect;
 

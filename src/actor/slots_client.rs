@@ -5,8 +5,9 @@ use super::name::{Region, object_name};
 use super::slots_wire::{read_answer, write_question};
 use crate::gate::ports::{Seat, Trouble};
 use crate::gate::slots::{Answer, Keepers, Question};
+use crate::hear::pause;
 use crate::limit::time::Span;
-use crate::time_out::{pause, within};
+use crate::time_out::within;
 use worker::Env;
 
 /// The header that carries a question about slots, and its answer.

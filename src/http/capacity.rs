@@ -20,6 +20,7 @@ use crate::clock;
 use crate::gate::slots::book::Fate;
 use crate::gate::slots::books::Ticket;
 use crate::gate::slots::caps::Kind;
+use crate::hear::hear;
 use crate::limit::time::{Span, Time};
 use crate::policy::Cap;
 use crate::time_out::within;
@@ -28,7 +29,6 @@ use web_sys::Response;
 use worker::Env;
 use worker::js_sys::Promise;
 use worker::wasm_bindgen::{JsCast, JsValue};
-use worker::wasm_bindgen_futures::JsFuture;
 use worker::worker_sys::Context;
 
 /// The places of one request, and what it takes to keep them.
@@ -75,7 +75,7 @@ impl Places {
 
     /// What `fetch` comes to, if it does within `timeout`.
     pub async fn wait_for(&self, fetch: Promise, timeout: Option<Span>) -> Result<Response, Silence> {
-        let fetch = JsFuture::from(fetch);
+        let fetch = hear(fetch);
         let answer = match timeout {
             None => Some(fetch.await),
             Some(timeout) => within(timeout, fetch).await,

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
 import { send } from "./client.mjs";
+import { collect } from "./heap.mjs";
 import { Origin } from "./origin.mjs";
 
 /** The root of the project whose build is tested. */
@@ -29,14 +30,14 @@ export const DAY = 24 * HOUR;
  * @param {object} options `vars` for the Worker (`null` leaves one out); `ORIGIN` and `KEY` are given, and a `DEADLINE` that a
  *   busy machine keeps, `at` where the clock stands, `isolates` how many Workers
  *   share the objects, `origin` what `ORIGIN` is made of the recording origin's URL, `outbound` whether all that goes out goes to
- *   the recording origin, `port` where the first isolate listens.
+ *   the recording origin, `port` where the first isolate listens, `inspect` whether its memory can be looked at (`collect`).
  */
-export async function start(t, { vars = {}, at = NOON, isolates = 1, origin: asOrigin = (url) => url, outbound = false, port = 0 } = {}) {
+export async function start(t, { vars = {}, at = NOON, isolates = 1, origin: asOrigin = (url) => url, outbound = false, port = 0, inspect = false } = {}) {
   const origin = await Origin.listen();
   const state = await mkdtemp(join(existsSync(MEMORY) ? MEMORY : tmpdir(), "penstock-edge-"));
   const [, compatibilityDate] = /^compatibility_date *= *"(.+)"/m.exec(await readFile(join(ROOT, "wrangler.toml"), "utf8"));
   const all = { ORIGIN: asOrigin(origin.url), KEY: "header:x-api-key, bearer", DEADLINE: "5s", ...vars };
-  const edge = new Edge({ vars: all, at, isolates, outbound, port, origin, state, compatibilityDate });
+  const edge = new Edge({ vars: all, at, isolates, outbound, port, inspect, origin, state, compatibilityDate });
   t.after(async () => {
     try {
       await edge.stop();
@@ -77,6 +78,7 @@ class Edge {
         log: new Log(LogLevel.NONE),
         cf: false,
         telemetry: { enabled: false },
+        ...(this.#options.inspect && { inspectorPort: 0 }),
         resourcePersistencePath: this.state,
         handleStructuredLogs: (line) => this.logs.push(line),
       }),
@@ -215,6 +217,11 @@ class Edge {
   /** Crashes every object in its tracks. */
   async crash() {
     for (const { id } of await this.objects()) await this.#order({ op: "object", id, order: { op: "crash" } }).catch(() => {});
+  }
+
+  /** Collects all garbage, where the edge was started with `inspect`; the bytes that all isolates keep. */
+  async collect() {
+    return collect(await this.#runtime.getInspectorURL());
   }
 
   /** Runs the cron handler. */

@@ -53,7 +53,9 @@ export class BucketActor {
     this.ctx = ctx;
     const id = ctx.id.toString();
     if (!happened.has(id)) happened.set(id, { fetches: 0, alarms: 0, alarmsSet: 0 });
-    this.counts = happened.get(id);
+    // What the actor is given must not lead back to it: the module holds that, and could never be rid of an actor that is gone.
+    const counts = happened.get(id);
+    this.counts = counts;
     const sql = wrap(ctx.storage.sql, {
       exec: (statement, ...values) => {
         if (faults.disk && /^INSERT/.test(statement)) throw new Error("database or disk is full: SQLITE_FULL");
@@ -63,7 +65,7 @@ export class BucketActor {
     const storage = wrap(ctx.storage, {
       sql,
       setAlarm: (...args) => {
-        this.counts.alarmsSet += 1;
+        counts.alarmsSet += 1;
         return ctx.storage.setAlarm(...args);
       },
     });
