@@ -3,16 +3,19 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { DAY, HOUR, MINUTE, Random, SECOND, start } from "./harness/index.mjs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { DAY, HOUR, Random, SECOND, start } from "./harness/index.mjs";
 import { chaos } from "./soak/chaos.mjs";
 import { Watch } from "./soak/envelope.mjs";
-import { client } from "./soak/traffic.mjs";
+import { client, crowd } from "./soak/traffic.mjs";
 
 const SECONDS = Number(process.env.PENSTOCK_SOAK ?? 15);
 const CLIENTS = 24;
 /** How many requests to /shared may be at the origin at once. */
 const CAP = 4;
 const ISOLATES = 2;
+/** Long enough to tell of memory. */
+const LONG = SECONDS >= 300;
 
 // A closed limit admits nothing unchecked, and with this nothing is forgiven: so nothing at all may be exceeded.
 const VARS = {
@@ -37,7 +40,7 @@ test(`${SECONDS} seconds of everything at once exceed no limit and leave nothing
   t.diagnostic(`PENSTOCK_SEED=${seed}`);
   const midnight = Date.parse("2031-01-16T00:00:00Z");
   const from = midnight - (SECONDS / 2) * SECOND;
-  const edge = await start(t, { vars: VARS, at: from, isolates: ISOLATES });
+  const edge = await start(t, { vars: VARS, at: from, isolates: ISOLATES, inspect: LONG });
   const begun = performance.now();
   const now = () => from + performance.now() - begun;
   const over = () => performance.now() - begun > SECONDS * SECOND;
@@ -60,35 +63,33 @@ test(`${SECONDS} seconds of everything at once exceed no limit and leave nothing
     if (answer.status !== 200 && !(ours && [429, 503].includes(answer.status))) odd.push(`${answer.status} ${answer.text.slice(0, 200)}`);
   };
   let broken = 0;
-  let deploying = false;
+  let lastDeploy = begun;
+  let stopped = false;
+  // Connections that were open at a deploy break only when they are used again.
+  const deploying = () => stopped || performance.now() - lastDeploy < 5 * SECOND;
   const failed = (error) => {
-    if (deploying) broken += 1;
+    if (deploying()) broken += 1;
     else odd.push(`${error}, ${(performance.now() - lastDeploy).toFixed(0)} ms after a start`);
   };
   const deploy = async () => {
-    deploying = true;
+    stopped = true;
     await edge.objects();
     await edge.stop();
     edge.at = Math.floor(now());
     await edge.launch();
     await edge.run();
     lastDeploy = performance.now();
-    // Connections that were open then break only when they are used again.
-    setTimeout(() => (deploying = performance.now() - lastDeploy < 5 * SECOND), 5 * SECOND);
+    stopped = false;
   };
-  let lastDeploy = begun;
-  // The last third is without a deploy, so that one process's memory can be followed; and nobody hangs up then, for that costs the runtime
-  // memory whatever Worker it runs, a bare one too.
+  // The last third is without a deploy, so that one process's memory can be followed.
   const deploys = () => performance.now() - begun < (SECONDS * SECOND * 2) / 3;
-  const memory = [];
-  const sampling = setInterval(() => memory.push({ age: performance.now() - lastDeploy, bytes: resident() }), Math.max(SECOND, SECONDS * 5));
+  const memory = LONG ? follow(edge, { from: () => !deploys() && !deploying(), over }) : null;
 
   const clients = Array.from({ length: CLIENTS }, (_, index) =>
-    client({ edge, isolates: ISOLATES, random: new Random(seed + index), over, leaves: deploys, answered, failed }),
+    client({ edge, isolates: ISOLATES, random: new Random(seed + index), over, answered, failed }),
   );
   const happened = await chaos({ edge, random: new Random(seed - 1), over, deploys, deploy });
   await Promise.all(clients);
-  clearInterval(sampling);
   await edge.fail({ actor: null, d1: null });
 
   t.diagnostic(`${watch.arrivals} arrivals, answers ${JSON.stringify(statuses)}, ${broken} connections broken by deploys, at most ${watch.most.toFixed(0)} ms bunched up, ${most} under way`);
@@ -98,26 +99,40 @@ test(`${SECONDS} seconds of everything at once exceed no limit and leave nothing
   assert.equal(under, 0);
   assert.deepEqual(odd.slice(0, 5), [], `${odd.length} odd answers`);
   assert.ok(watch.arrivals > SECONDS * 10 && statuses[429] > 0, "the traffic was worth the name");
-  if (SECONDS >= 300) flat(t, memory);
   await empties(edge, now());
+  if (LONG) flat(t, await memory);
 });
 
-/** Memory of one process does not grow: not in the second half of its life as against a minute after its start. */
-function flat(t, memory) {
-  const last = memory.slice(memory.findLastIndex(({ age }, index) => index === 0 || age < memory[index - 1].age));
-  const grown = last.filter(({ age }) => age > MINUTE);
-  const median = (part) => part.map(({ bytes }) => bytes).sort((a, b) => a - b)[part.length >> 1];
-  const [early, late] = [median(grown.slice(0, grown.length >> 2)), median(grown.slice(-(grown.length >> 2)))];
-  t.diagnostic(`MiB every few seconds: ${last.map(({ bytes }) => Math.round(bytes / 2 ** 20)).join(" ")}`);
-  t.diagnostic(`memory ${(early / 2 ** 20).toFixed(0)} MiB, then ${(late / 2 ** 20).toFixed(0)} MiB`);
-  assert.ok(late < early * 1.15, `memory grew from ${early} to ${late} bytes`);
+/** Looks at memory every few seconds once `from()`: what is kept when garbage is collected, and what the process has then. */
+async function follow(edge, { from, over }) {
+  while (!from()) await sleep(SECOND);
+  // Each isolate remembers so many callers and no more: what grows when it does is a leak.
+  await crowd({ edge, isolates: ISOLATES, count: 20_000 });
+  const looks = [];
+  while (!over()) {
+    looks.push({ kept: await edge.collect(), resident: resident() });
+    await sleep(3 * SECOND);
+  }
+  return looks;
+}
+
+/** Memory of one process does not grow: no more of it in the last quarter than in the first. */
+function flat(t, looks) {
+  for (const what of ["kept", "resident"]) {
+    const all = looks.map((look) => look[what] / 2 ** 20);
+    const median = (part) => part.toSorted((a, b) => a - b)[part.length >> 1];
+    const quarter = all.length >> 2;
+    const [early, late] = [median(all.slice(0, quarter)), median(all.slice(-quarter))];
+    t.diagnostic(`MiB ${what} every few seconds: ${all.map((one) => one.toFixed(1)).join(" ")}`);
+    assert.ok(late < early * 1.15, `memory ${what} grew from ${early} to ${late} MiB`);
+  }
 }
 
 /** All that was stored goes again: rows, alarms, and the days' counts. */
 async function empties(edge, now) {
   await edge.freeze(Math.floor(now) + HOUR);
   // Isolates look once a second whether they hold what nobody uses, and give it back.
-  await new Promise((resolve) => setTimeout(resolve, 3 * SECOND));
+  await sleep(3 * SECOND);
   for (let round = 0; round < 6; round++) {
     await edge.freeze(edge.at + HOUR);
     if ((await edge.alarms()) === 0) break;

@@ -1,22 +1,34 @@
 // Mixed traffic: callers in a hurry and at leisure, visitors who come once, bodies, WebSockets, and clients that hang up.
 import { once } from "node:events";
 import WebSocket from "ws";
-import { HOST, open, send } from "../harness/index.mjs";
+import { HOST, open, parallel, send } from "../harness/index.mjs";
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** One client that goes on until `over()`, and hangs up now and then while `leaves()`. `answered(answer)` sees every whole answer, `failed(error)` every connection that broke. */
-export async function client({ edge, isolates, random, over, leaves, answered, failed }) {
+/** One client that goes on until `over()`, and hangs up now and then. `answered(answer)` sees every whole answer, `failed(error)` every connection that broke. */
+export async function client({ edge, isolates, random, over, answered, failed }) {
   const pace = random.pick([5, 20, 100, 400]);
   while (!over()) {
     const who = caller(random);
     const url = edge.url(random.below(isolates));
     try {
-      await act({ url, who, random, leaves, answered });
+      await act({ url, who, random, answered });
     } catch (error) {
       failed(error);
     }
     await sleep(random.below(2 * pace));
+  }
+}
+
+/** So many callers who come once to each isolate, as fast as they can. */
+export async function crowd({ edge, isolates, count }) {
+  for (let isolate = 0; isolate < isolates; isolate++) {
+    let next = 0;
+    await parallel(16, async () => {
+      for (let id = next++; id < count; id = next++) {
+        await send(edge.url(isolate), { path: "/crowd", ip: `10.${id >> 16}.${(id >> 8) & 255}.${id & 255}` });
+      }
+    });
   }
 }
 
@@ -27,13 +39,13 @@ function caller(random) {
   return random.below(3) ? { ip, key: `key-${random.below(8)}` } : { ip };
 }
 
-async function act({ url, who, random, leaves, answered }) {
+async function act({ url, who, random, answered }) {
   const path = random.pick(["/v1/items", "/v1/items", "/v1/items/7", "/shared/feed?as=slow&ms=300", "/loose", "/login"]);
   switch (random.below(12)) {
     case 0:
       return answered(await send(url, { ...who, method: "POST", path, body: "x".repeat(1 + random.below(50_000)) }));
     case 1:
-      return leaves() ? hangUp({ url, who, path, random }) : undefined;
+      return hangUp({ url, who, path, random });
     case 2:
       return talk({ url, who });
     default:
