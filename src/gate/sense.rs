@@ -8,6 +8,7 @@ use super::ports::{Ask, Demand, Grant, Outcome, Reply, Terms, Trouble};
 use crate::limit::gcra::Gcra;
 use crate::limit::prepay::{HORIZON, LONGEST_HORIZON, ahead};
 use crate::limit::time::{Span, Time};
+use crate::policy::LONGEST_WARMUP;
 
 /// No calendar day is longer, by whatever clock.
 const DAY: Span = Span::from_secs(49 * 60 * 60);
@@ -54,7 +55,11 @@ fn furthest(gcra: &Gcra) -> Span {
 
 fn outcome_problem(demand: &Demand, outcome: &Outcome, wall: Time) -> Option<&'static str> {
     let (burst, longest) = match &demand.terms {
-        Terms::Rate(gcra) => (gcra.burst(), furthest(gcra).plus(gcra.interval())),
+        Terms::Rate(gcra) => {
+            // While a rate warms up, it takes by up to a ramp longer to regain anything; it may be the ramp of other settings.
+            let ramp = if demand.warmup == Span::ZERO { Span::ZERO } else { LONGEST_WARMUP };
+            (gcra.burst(), furthest(gcra).plus(gcra.interval()).plus(ramp))
+        }
         Terms::Quota(count, _) => (*count, DAY),
     };
     let (left, wait, slot, until) = match *outcome {

@@ -89,3 +89,13 @@ test("what warms up leaves nothing behind", async (t) => {
   assert.equal(Object.values(object.tables).flat().length, 0);
   assert.equal(object.alarmAt, null);
 });
+
+test("a wait as long as a whole ramp is told, and believed", async (t) => {
+  for (const global of ["2/min", "10/min burst 1"]) {
+    const edge = await start(t, { vars: { LIMIT_BASE: { global, warmup: "10min" } } });
+    assert.equal((await edge.get("/", { ip: address(1) })).status, 200, global);
+    const { retry_after } = refusal(await edge.get("/", { ip: address(2) }), { reason: "over_capacity" }, edge.at);
+    await edge.advance(retry_after * SECOND);
+    assert.equal((await edge.get("/", { ip: address(2) })).status, 200, `${global} after ${retry_after} s`);
+  }
+});

@@ -63,6 +63,19 @@ fn what_no_actor_can_have_said_is_not_believed() {
 }
 
 #[test]
+fn while_a_rate_warms_up_its_waits_are_longer_and_no_longer_than_that() {
+    let warming = |warmup| Demand { warmup: SECOND.times(warmup), ..sixty() };
+    for (wait, warmup, believed) in [(101, 0, false), (660, 1, true), (701, 600, false)] {
+        for outcome in [
+            met(0, SECOND.times(wait), Span::ZERO, None),
+            Outcome::Refused { left: 0, wait: SECOND.times(wait), until: None },
+        ] {
+            assert_eq!(judge(warming(warmup), outcome, None).is_ok(), believed, "{wait} s with {warmup} s to warm up");
+        }
+    }
+}
+
+#[test]
 fn what_is_only_unusual_is_read_so_that_nobody_gains() {
     let shrunk =
         judge(quota("q", 100, "UTC"), met(700, SECOND, Span::ZERO, Some(EVENING.as_secs() + 60)), None).unwrap();
