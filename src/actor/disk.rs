@@ -21,7 +21,8 @@ const CREATE_WARM: &str = "CREATE TABLE IF NOT EXISTS warm (id TEXT PRIMARY KEY,
 const LOAD_WARM: &str = "SELECT id, state FROM warm";
 const SAVE_WARM: &str =
     "INSERT INTO warm (id, state) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET state = excluded.state";
-const DROP_WARM: &str = "DELETE FROM warm WHERE id = ?1";
+// While the bucket is in debt, a row says that this was under a ramp.
+const DROP_WARM: &str = "DELETE FROM warm WHERE id = ?1 AND id NOT IN (SELECT id FROM bucket)";
 
 /// The actor's SQLite.
 #[derive(Debug)]
@@ -75,17 +76,20 @@ impl SqlDisk {
     /// # Errors
     /// SQLite's own.
     pub fn sweep(&self, now: Time) -> Result<Option<Time>, String> {
+        let warming = self.warm()?;
+        if !warming.is_empty() {
+            self.rows(CREATE, Vec::new())?;
+        } else if !self.exists("bucket")? {
+            return Ok(None);
+        }
+        self.rows(SWEEP, vec![whole_micros(now)])?;
         let mut warm = None;
-        for (id, saved) in self.warm()? {
+        for (id, saved) in warming {
             match saved.as_ref().map(Warm::cold_at).filter(|at| *at > now) {
                 Some(at) => warm = warm.into_iter().chain([at]).min(),
                 None => drop(self.rows(DROP_WARM, vec![SqlStorageValue::String(id)])?),
             }
         }
-        if !self.exists("bucket")? {
-            return Ok(warm);
-        }
-        self.rows(SWEEP, vec![whole_micros(now)])?;
         let earliest = self.rows(EARLIEST, Vec::new())?.next().transpose().map_err(|error| error.to_string())?;
         let bucket = match earliest.as_deref() {
             None | Some([SqlStorageValue::Null] | []) => None,

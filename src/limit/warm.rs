@@ -90,6 +90,11 @@ impl Warm {
                     (warm, 1.0)
                 }
             }
+            // It has been in use, while nothing was said of a ramp.
+            None if now.since(tat) < FORGOTTEN => {
+                let open = Warm::begin(interval, interval, span, now);
+                (Warm { start: Time::default(), saved: Time::default(), ..open }, 1.0)
+            }
             _ => (Warm::begin(interval.times(COLD), interval, span, now), 1.0 / COLD as f64),
         };
         let lag = now.since(warm.seen).over(warm.passed(gcra, warm.seen, now));

@@ -99,3 +99,16 @@ test("a wait as long as a whole ramp is told, and believed", async (t) => {
     assert.equal((await edge.get("/", { ip: address(2) })).status, 200, `${global} after ${retry_after} s`);
   }
 });
+
+test("a warmup that a deploy brings in the middle of traffic begins nothing anew", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_BASE: { global: "20/s burst 40" } } });
+  for (let second = 0; second < 5; second++) {
+    await passing(edge, 15);
+    await edge.advance(SECOND);
+  }
+  await edge.redeploy({ LIMIT_BASE: vars.LIMIT_BASE });
+  await edge.advance(2 * SECOND);
+  assert.equal(await passing(edge, 60), 40, "the whole burst");
+  await edge.advance(2 * MINUTE);
+  assert.equal(await passing(edge, 10), 4, "and after two minutes without a request it is cold");
+});

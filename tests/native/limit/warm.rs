@@ -149,6 +149,34 @@ fn a_raised_rate_goes_on_from_the_old_one_even_across_a_deploy() {
 }
 
 #[test]
+fn a_ramp_that_a_deploy_brings_begins_nothing_anew_in_the_middle_of_traffic() {
+    let new = opening(100, 100);
+    let mut old = opening(100, 100);
+    old.demands[0].warmup = Span::ZERO;
+    let world = World::default();
+    let mut passed = 0;
+    for round in 0..2_000 {
+        world.forward(Span::from_millis(10));
+        if round == 1_000 {
+            world.evict();
+        }
+        // For some seconds isolates of both versions ask.
+        let one = if round > 1_000 && round % 2 == 0 { &new } else { &old };
+        passed += usize::from(world.passes(one));
+    }
+    assert_eq!(passed, 2_000);
+    world.forward(Span::from_secs(5));
+    assert!((0..1_000).filter(|_| world.passes(&new)).count() > 90, "it is open");
+    world.evict();
+    world.forward(Span::from_secs(91));
+    assert_eq!(
+        (0..1_000).filter(|_| world.passes(&new)).count(),
+        10,
+        "and cold after a minute and a half without a request"
+    );
+}
+
+#[test]
 fn nothing_is_handed_out_before_the_ramp_is_saved() {
     let (world, ask) = (World::default(), opening(100, 100));
     world.disk.full.set(true);
