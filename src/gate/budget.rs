@@ -96,17 +96,27 @@ impl Budget {
 
     /// Whether it is time to ask for a chunk.
     pub fn is_due(&self, now: Time) -> bool {
-        self.total > 0 && self.hand < self.chunk / 4 && self.next <= now
+        self.total > 0 && self.hand < self.chunk / 4 && (self.next <= now || self.is_over(now))
+    }
+
+    /// Whether the day is over of which something is known.
+    fn is_over(&self, now: Time) -> bool {
+        self.ends != Time::default() && self.ends <= now
     }
 
     /// The question for a chunk, which is a call too, and for what is owed.
     pub fn question(&mut self, now: Time) -> Ask {
+        if self.is_over(now) {
+            // What was called on credit was the day's that is over, and no debt of the next one's.
+            (self.owed, self.ends) = (0, Time::default());
+        }
         self.next = now.plus(AGAIN);
         self.spend(1);
         let demand = Demand {
             limit: NAME.into(),
             terms: Terms::Quota(self.total, Zone::utc()),
-            cost: self.chunk.saturating_add(self.owed),
+            // More than a whole day's has no room in any day.
+            cost: self.chunk.saturating_add(self.owed).min(self.total),
             each: 1,
             wish: Wish::default(),
             owed: 0,

@@ -53,3 +53,22 @@ test("a budget of next to nothing is a fault", async (t) => {
   const edge = await start(t, { vars: { ...vars, BUDGET: "12" } });
   problem(await edge.get("/local", { ip: "203.0.113.1" }), { reason: "misconfigured", status: 500 });
 });
+
+test("what was called on credit is no debt of the next day", async (t) => {
+  const edge = await start(t, { vars: { ...vars, LIMIT_CAP: { route: "/cap", in_flight: "10" } } });
+  await edge.d1("INSERT INTO quota (day, name, subject, used) VALUES ('2031-01-15', 'budget', '', 985)");
+  // Caps go on asking when nobody else is asked any more.
+  for (let call = 0; call < 1_100; call++) {
+    await edge.advance(20_000);
+    assert.equal((await edge.get("/cap", { ip: "203.0.113.1" })).status, 200);
+  }
+  await edge.freeze(Date.parse("2031-01-16T00:00:05Z"));
+  for (let hour = 0; hour < 4; hour++) {
+    const before = (await edge.asked()).calls;
+    assert.equal(count(await callers(10, "/all", edge), 200), 10, `${hour} hours into the day`);
+    assert.ok((await edge.asked()).calls - before >= 1);
+    await edge.advance(3_600_000);
+  }
+  const [{ used }] = await edge.d1("SELECT used FROM quota WHERE name = 'budget' AND day = '2031-01-16'");
+  assert.ok(used < 300, `${used} counted`);
+});

@@ -85,6 +85,22 @@ fn a_used_up_day_is_asked_about_again_and_a_count_that_is_away_stops_nobody() {
 }
 
 #[test]
+fn what_was_called_on_credit_is_no_debt_of_the_next_day() {
+    let mut budget = Budget::new(Some(1_000));
+    budget.hear(4, left(900).as_ref(), EVENING);
+    budget.spend(700);
+    assert_eq!(budget.question(EVENING).demands[0].cost, 8 + 700 - 4 + 1);
+    budget.hear(705, Some(&Outcome::Refused { left: 0, wait: HOUR.times(6), until: None }), EVENING);
+    budget.spend(1_000);
+    let late = EVENING.plus(HOUR.times(5));
+    assert_eq!(budget.question(late).demands[0].cost, 1_000, "no more than any day has room for");
+    let midnight = EVENING.plus(HOUR.times(6));
+    assert!(budget.is_due(midnight));
+    assert_eq!(budget.question(midnight).demands[0].cost, 8 + 1);
+    assert!(!budget.is_due(midnight), "and once");
+}
+
+#[test]
 fn without_a_budget_nothing_is_counted() {
     let mut budget = Budget::new(None);
     (0..100).for_each(|_| budget.spend(1));
