@@ -87,8 +87,11 @@ struct Share {
     until: Time,
     /// Tokens that it has asked for in this tick, each time that it did.
     asked: f64,
+    /// The same in parts: each token by what the request that asked for it counts for.
+    parts: f64,
     /// Those of them that the rate had no room for.
     refused: f64,
+    /// What it counts for, by what it has asked for in this tick: a caller may ask here and there.
     weight: f64,
     /// Where it came from first.
     address: Subject,
@@ -101,7 +104,7 @@ pub struct Caller {
     pub subject: Subject,
     /// Its address's.
     pub address: Subject,
-    /// See [`weight`].
+    /// What this request of it counts for; see [`weight`].
     pub weight: u32,
 }
 
@@ -128,9 +131,12 @@ impl Fair {
         crowd.tick(now);
         // Who is alone takes nothing from anybody.
         let alone = crowd.callers.len() < 2;
-        let level = crowd.level;
+        let parts = cost as f64 / f64::from(caller.weight);
+        let needs = Span::from_nanos((parts / crowd.level) as u64);
         let share = crowd.enter(caller, now);
         share.asked += cost as f64;
+        share.parts += parts;
+        share.weight = share.asked / share.parts;
         let wait = share.until.since(now).over(AT_ONCE);
         if !alone && wait > Span::ZERO {
             // A level that works leaves the rate nothing to refuse; it is crowded all the same.
@@ -139,7 +145,6 @@ impl Fair {
         }
         // What it asks for counts, whether or not the rate has room (but see `alike`). Else who comes again and again would lose nothing by being
         // refused, and those who do not would lose for all. Who was alone owes no more than what may be taken at once.
-        let needs = Span::from_nanos((cost as f64 / (level * share.weight)) as u64);
         share.until = share.until.max(now).min(now.plus(AT_ONCE)).plus(needs);
         None
     }
@@ -165,7 +170,7 @@ impl Fair {
         let share = crowd.enter(caller, now);
         share.refused += cost as f64;
         if alike {
-            let needs = Span::from_nanos((cost as f64 / (level * share.weight)) as u64);
+            let needs = Span::from_nanos((cost as f64 / (level * f64::from(caller.weight))) as u64);
             share.until = share.until.minus(needs);
         }
     }
@@ -182,11 +187,17 @@ impl Crowd {
             }
         }
         if self.callers.len() >= CAPACITY && !self.callers.contains_key(&subject) {
-            let [byte, ..] = subject.to_bytes();
-            subject = Subject::from_bytes([byte; 16]);
+            subject = subject.crowd();
         }
         let weight = f64::from(weight);
-        self.callers.entry(subject).or_insert(Share { until: now, asked: 0.0, refused: 0.0, weight, address })
+        self.callers.entry(subject).or_insert(Share {
+            until: now,
+            asked: 0.0,
+            parts: 0.0,
+            refused: 0.0,
+            weight,
+            address,
+        })
     }
 
     /// Sets the level by what was asked for and given out.
@@ -224,7 +235,7 @@ impl Crowd {
             }
         }
         self.callers.retain(|_, share| share.asked > 0.0 || share.until > now);
-        self.callers.values_mut().for_each(|share| (share.asked, share.refused) = (0.0, 0.0));
+        self.callers.values_mut().for_each(|share| (share.asked, share.parts, share.refused) = (0.0, 0.0, 0.0));
         (self.ticked, self.passed) = (now, 0.0);
     }
 

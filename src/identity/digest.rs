@@ -93,6 +93,12 @@ impl Subject {
         self.0
     }
 
+    /// The one of 256 that it is counted among where there are too many to tell apart.
+    pub const fn crowd(self) -> Subject {
+        let [byte, ..] = self.0;
+        Subject([byte; 16])
+    }
+
     /// Which of `count` shards it lives in: 0 to `count` − 1, evenly spread.
     pub fn shard(self, count: NonZeroU32) -> u32 {
         let number = u128::from_be_bytes(self.0);

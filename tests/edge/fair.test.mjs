@@ -33,3 +33,21 @@ test("whoever asks for little gets it, and one who asks for fifty times as much 
   assert.ok(modest.passed + much.passed >= 0.95 * 1_000, `${modest.passed + much.passed} of 1000`);
   refusal(last, { reason: "over_capacity", limit: "base/global", scope: "global" }, edge.at);
 });
+
+test("a caller counts for what it asks for, whatever it asked for first", async (t) => {
+  const route = (path, priority) => ({ route: path, priority });
+  const edge = await start(t, { vars: { LIMIT_BASE: { global: "50/s burst 10" }, LIMIT_H: route("/high", "high"), LIMIT_L: route("/low", "low") } });
+  const passes = async (path, ip) => (await edge.get(path, { ip })).status === 200;
+  await inTurn(40, () => passes("/", "198.51.100.9"));
+  const given = { "/low": 0, "/high": 0 };
+  const ips = { "/low": "198.51.100.1", "/high": "198.51.100.2" };
+  for (const first of Object.keys(given)) await passes(first, ips[first]);
+  for (let tenth = 0; tenth < 70; tenth++) {
+    await edge.advance(100);
+    for (let round = 0; round < 8; round++) {
+      for (const first of Object.keys(given)) given[first] += Number((await passes("/high", ips[first])) && tenth >= 30);
+    }
+  }
+  t.diagnostic(`${JSON.stringify(given)}, by what they asked for first`);
+  assert.ok(given["/low"] >= 0.75 * given["/high"], JSON.stringify(given));
+});

@@ -109,6 +109,23 @@ fn a_priority_is_a_weight() {
 }
 
 #[test]
+fn a_caller_counts_for_what_it_asks_for_whatever_it_asked_for_first() {
+    let vars = r#"{"LIMIT_BASE": {"global": "300/s burst 60"}, "LIMIT_H": {"route": "/high", "priority": "high", "per_ip": "1000000/s"},
+        "LIMIT_L": {"route": "/low", "priority": "low", "per_ip": "1000000/s"}}"#;
+    for [first, other, much] in [["/low", "/high", "/high"], ["/high", "/low", "/low"]] {
+        let deployment = Deployment::new(vars);
+        // It is crowded, and each of them has asked for something else.
+        deployment.passing(100, "/", 3, None);
+        deployment.passes(first, 1, None);
+        deployment.passes(other, 2, None);
+        let mut askers = [asker(1, much, 400.0), asker(2, much, 400.0)];
+        ask(&deployment, &mut askers, 23);
+        let [one, two] = askers.map(|one| f64::from(one.passed) / 20.0);
+        assert!((one / two - 1.0).abs() < 0.15, "{one} and {two} a second");
+    }
+}
+
+#[test]
 fn who_is_alone_takes_all() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "500/s burst 100"}}"#);
     let mut alone = [asker(1, "/", 900.0)];
