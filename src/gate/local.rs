@@ -5,27 +5,31 @@
 use super::known::Begin;
 use super::ports::{Demand, Outcome, Terms};
 use crate::identity::digest::Subject;
-use crate::limit::day::Day;
 use crate::limit::steady::Steady;
 use crate::limit::table::{Bucket, BucketId, Full, Table};
 use crate::limit::tally::{Counted, Tally};
 use crate::limit::time::{Span, Time};
 use hashbrown::HashMap;
 
-/// Callers kept in mind, per kind of limit.
+/// Callers kept in mind, per kind of limit. Of a quota, those beyond them share 256 counts, by a byte of their digests.
 const CAPACITY: usize = 10_000;
+
+/// How often those of past days are looked for.
+const SWEEP: Span = Span::from_secs(60);
 
 /// The buckets and tallies of one isolate.
 #[derive(Debug)]
 pub struct Local {
     table: Table,
     tallies: HashMap<BucketId, Tally>,
+    /// When those of past days were last looked for.
+    swept: Time,
     clock: Steady,
 }
 
 impl Default for Local {
     fn default() -> Local {
-        Local { table: Table::new(CAPACITY), tallies: HashMap::new(), clock: Steady::default() }
+        Local { table: Table::new(CAPACITY), tallies: HashMap::new(), swept: Time::default(), clock: Steady::default() }
     }
 }
 
@@ -50,7 +54,7 @@ impl Local {
             }
             Terms::Quota(count, zone) => {
                 let day = zone.day(wall);
-                let tally = self.tally(id, &day);
+                let tally = self.tally(id, demand, subject, wall);
                 if let Some(rest) = begin.day.filter(|rest| rest.until == day.end.as_secs()) {
                     tally.note(&day, count.saturating_sub(rest.left));
                 }
@@ -64,13 +68,16 @@ impl Local {
         }
     }
 
-    /// A caller's tally. When there are too many, those of past days make room; then all do, which lets callers
-    /// start their day again in this isolate: the price of bounded memory while the real count is away.
-    fn tally(&mut self, id: BucketId, day: &Day) -> &mut Tally {
+    /// A caller's tally. When there are too many, those of past days make room. None of a day that goes on is ever dropped, or whoever can
+    /// make up callers would start the day again.
+    fn tally(&mut self, mut id: BucketId, demand: &Demand, subject: Option<Subject>, wall: Time) -> &mut Tally {
         if self.tallies.len() >= CAPACITY && !self.tallies.contains_key(&id) {
-            self.tallies.retain(|_, tally| tally.is_of(day));
+            if self.swept.plus(SWEEP) <= wall {
+                self.swept = wall;
+                self.tallies.retain(|_, tally| !tally.is_over(wall));
+            }
             if self.tallies.len() >= CAPACITY {
-                self.tallies.clear();
+                id = demand.bucket(subject.map(Subject::crowd));
             }
         }
         self.tallies.entry(id).or_default()

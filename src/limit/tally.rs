@@ -36,9 +36,9 @@ impl Tally {
         Tally { day: Day { date: String::new(), end: Time::default() }, used: 0 }
     }
 
-    /// Whether it counts `day`, or a later one.
-    pub fn is_of(&self, day: &Day) -> bool {
-        self.day.date >= day.date
+    /// Whether the day that it counts has ended by `now`, in whatever zone.
+    pub fn is_over(&self, now: Time) -> bool {
+        self.day.end <= now
     }
 
     /// Notes that at least `used` tokens of `day` are used, whoever counted them.

@@ -1,15 +1,16 @@
 //! An isolate that goes on alone for a while and then not, in whatever order its questions arrive and are answered: no caller gets more than
 //! the limit from it, by way of the actor and without it together.
 
-use crate::support::{EVENING, Turn, World};
+use crate::support::{EVENING, Turn, World, quota};
 use core::cell::{Cell, RefCell};
 use core::pin::Pin;
 use core::task::{Context, Waker};
 use penstock::gate::circuit::Circuits;
 use penstock::gate::decide::Gate;
+use penstock::gate::known::Begin;
 use penstock::gate::local::Local;
 use penstock::gate::plan::{Patience, Plan};
-use penstock::gate::ports::{Actors, Ask, Reply, Seat, Terms, Trouble};
+use penstock::gate::ports::{Actors, Ask, Demand, Outcome, Reply, Seat, Terms, Trouble};
 use penstock::gate::refill::Runner;
 use penstock::gate::wallet::Wallet;
 use penstock::identity::Subject;
@@ -251,4 +252,25 @@ fn chance(limit: &str, most_ms: u64, seed: u64) {
         poll(&mut running);
     }
     isolate.judge(format_args!("{limit}, {seed}"));
+}
+
+#[test]
+fn nobody_starts_a_day_again_by_making_up_callers() {
+    let mut local = Local::default();
+    let day = quota("q", 5, "+08:00");
+    let subject = |number: u128| Some(Subject::from_bytes((number << 8).to_be_bytes()));
+    let mut take = |demand: &Demand, number, at| {
+        matches!(local.take(demand, subject(number), Begin::default(), at), Outcome::Met { .. })
+    };
+    assert_eq!((0..9).filter(|_| take(&day, 1, EVENING)).count(), 5);
+    // A day that begins earlier, or later, is no reason either.
+    let [west, east] = ["-11:00", "+13:00"].map(|zone| quota("other", 5, zone));
+    for number in 0..30_000 {
+        take([&day, &west, &east][number as usize % 3], 2 + number, EVENING);
+    }
+    assert_eq!((0..9).filter(|_| take(&day, 1, EVENING)).count(), 0);
+    assert!((0..9).filter(|_| take(&day, 1 << 70, EVENING)).count() <= 5, "those who are too many share a count");
+    let tomorrow = EVENING.plus(Span::from_secs(48 * 60 * 60));
+    assert_eq!((0..9).filter(|_| take(&day, 1, tomorrow)).count(), 5);
+    assert_eq!((0..9).filter(|_| take(&day, 1 << 70, tomorrow)).count(), 5, "and there is room again");
 }

@@ -48,12 +48,12 @@ fn a_clock_that_steps_back_a_day_counts_on_the_later_one() {
 }
 
 #[test]
-fn it_is_of_the_latest_day_that_it_counted_and_of_those_before() {
+fn it_is_over_when_its_day_has_ended_and_before_it_has_begun() {
     let mut tally = Tally::new();
-    assert!(!tally.is_of(&day(0)), "a count that has not begun");
-    tally.take(&day(20_000), 1, 10);
-    assert!(tally.is_of(&day(20_000)) && tally.is_of(&day(19_999)));
-    assert!(!tally.is_of(&day(20_001)));
+    let day = day(20_000);
+    assert!(tally.is_over(Time::default()), "a count that has not begun");
+    tally.take(&day, 1, 10);
+    assert!(!tally.is_over(day.end.minus(Span::from_nanos(1))) && tally.is_over(day.end));
 }
 
 #[test]
