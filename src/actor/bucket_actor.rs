@@ -5,7 +5,7 @@
 use super::client::{ASK, REPLY};
 use super::counter::{Counter, answer};
 use super::disk::SqlDisk;
-use super::purse::IDLE;
+use super::purse::{IDLE, Rest};
 use super::slots::{ON_DISK, Slots};
 use super::slots_client::SLOTS;
 use super::slots_disk::SqlShelf;
@@ -22,6 +22,9 @@ use worker::{DurableObject, Env, Request, Response, Result, State, durable_objec
 /// Rows are looked through at most once in this time: setting an alarm is a row written.
 const SWEEP_EVERY: Span = Span::from_secs(60);
 
+/// Lost tokens are told of at most once in this time.
+const TELL_EVERY: Span = Span::from_secs(10);
+
 /// The furthest alarm.
 const LONGEST: Span = Span::from_secs(30 * 24 * 60 * 60);
 
@@ -37,6 +40,8 @@ pub struct BucketActor {
     /// Of a cap's actor; `None` until its rows are read.
     slots: RefCell<Option<Slots>>,
     alarm: Cell<Alarm>,
+    /// When it was last told that tokens may be lost.
+    told: Cell<Time>,
 }
 
 /// What is known of the object's alarm.
@@ -63,6 +68,7 @@ impl DurableObject for BucketActor {
             shelf,
             slots: RefCell::new(None),
             alarm: Cell::new(Alarm::Unknown),
+            told: Cell::default(),
         }
     }
 
@@ -97,10 +103,13 @@ impl DurableObject for BucketActor {
     /// Gives idle quota back and deletes what is at rest.
     async fn alarm(&self) -> Result<Response> {
         self.alarm.set(Alarm::Off);
-        let rests = self.counter.borrow_mut().idle(clock::now());
-        for rest in rests {
+        loop {
+            let rest = self.counter.borrow_mut().idle(clock::now());
+            let Some(rest) = rest else { break };
             if let Err(problem) = self.ledger.give_back(&rest).await {
-                log::warning(&rest.limit, &format!("{} tokens of {} may be lost: {problem}", rest.tokens, rest.date));
+                self.lost(&rest, &problem);
+                // D1 is left alone until the next alarm: it would cost as long for each caller, and as many tokens.
+                break;
             }
         }
         let now = clock::now();
@@ -148,6 +157,15 @@ impl BucketActor {
                 Ok(response)
             }
             Err(problem) => refuse(500, &problem),
+        }
+    }
+
+    /// Tells that D1 may not have taken back what it was given, if that was not said a moment ago.
+    fn lost(&self, rest: &Rest, problem: &str) {
+        let now = clock::now();
+        if self.told.get().plus(TELL_EVERY) <= now {
+            self.told.set(now);
+            log::warning(&rest.limit, &format!("{} tokens of {} may be lost: {problem}", rest.tokens, rest.date));
         }
     }
 

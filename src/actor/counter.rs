@@ -143,8 +143,8 @@ impl Counter {
         self.table.put(id, Bucket { tat: saved, ahead: Ahead::found(saved) });
     }
 
-    /// Takes out the quota tokens that nobody has asked for lately; see [`Purse::idle`].
-    pub fn idle(&mut self, wall: Time) -> Vec<Rest> {
+    /// Takes out quota tokens that nobody has asked for lately; see [`Purse::idle`].
+    pub fn idle(&mut self, wall: Time) -> Option<Rest> {
         let now = self.now(wall);
         self.purse.idle(now)
     }

@@ -128,16 +128,15 @@ impl Purse {
         held.exhausted = Some(Exhausted { count: account.count, cost, until });
     }
 
-    /// Takes out every rest that nobody has asked for lately. Whoever gets them must give them back once, and never try again.
-    pub fn idle(&mut self, now: Time) -> Vec<Rest> {
-        let idle = self.held.values_mut().filter(|held| held.prepaid > 0 && held.asked.plus(IDLE) <= now);
-        idle.map(|held| Rest {
+    /// Takes out a rest that nobody has asked for lately. Whoever gets it must give it back once, and never try again.
+    pub fn idle(&mut self, now: Time) -> Option<Rest> {
+        let held = self.held.values_mut().find(|held| held.prepaid > 0 && held.asked.plus(IDLE) <= now)?;
+        Some(Rest {
             limit: held.limit.clone(),
             subject: held.subject,
             date: held.date.clone(),
             tokens: core::mem::take(&mut held.prepaid),
         })
-        .collect()
     }
 
     /// Whether it holds tokens that may have to be given back.

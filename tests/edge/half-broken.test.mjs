@@ -73,3 +73,31 @@ test("qta_05_d1_away: rates hold, a quota goes on with what is in hand, then by 
   await edge.advance(20 * SECOND);
   assert.equal((await shut()).status, 200);
 });
+
+test("quota that D1 does not take back is told of once, and the others' is kept for later", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", per_key: "100000/day" } } });
+  const keys = Array.from({ length: 60 }, (_, key) => `k${key}`);
+  // Fast enough for chunks at hand.
+  for (let tick = 0; tick < 12; tick++) {
+    await Promise.all(keys.map((key) => inTurn(3, () => edge.get("/", { ip, key }))));
+    await edge.advance(20);
+  }
+  const told = () => edge.records.filter(({ problem }) => problem?.includes("may be lost"));
+  // Until the isolate has given back to its actors what nobody uses.
+  await edge.advance(2 * SECOND);
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  await edge.fail({ d1: { kind: "throw" } });
+  await edge.advance(7 * SECOND);
+  const before = (await edge.asked()).d1;
+  const actors = await edge.alarms();
+  await until(() => told().length > 0);
+  const tries = (await edge.asked()).d1 - before;
+  t.diagnostic(`${told().length} lines, ${tries} statements, ${actors} actors`);
+  assert.ok(actors < keys.length && tries <= actors && told().length <= actors, `${told().length} lines`);
+  const used = async () => (await edge.d1("SELECT sum(used) AS used FROM quota"))[0].used;
+  const most = await used();
+  await edge.fail({ d1: null });
+  t.diagnostic(`${await edge.alarms()} alarms`);
+  t.diagnostic(`${edge.origin.count} used, ${most} counted, and ${await used()} in the end`);
+  assert.ok(most - (await used()) > (most - edge.origin.count) / 4, "the others' is given back");
+});

@@ -558,12 +558,13 @@ impl World {
 
     fn alarm(&mut self, actor: usize) -> bool {
         let Some(actor) = self.actors.get(actor) else { return false };
-        let rests = actor.counter.borrow_mut().idle(self.now().minus(actor.behind));
-        let any = !rests.is_empty();
-        for rest in rests {
+        let mut any = false;
+        loop {
+            let rest = actor.counter.borrow_mut().idle(self.now().minus(actor.behind));
+            let Some(rest) = rest else { return any };
             let _ = crate::support::run(ModelLedger(Rc::clone(&self.shared)).give_back(&rest));
+            any = true;
         }
-        any
     }
 
     fn crash_actor(&mut self, number: usize) -> bool {
