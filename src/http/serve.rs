@@ -139,7 +139,8 @@ async fn decide_and_forward(
     entry.refused.iter_mut().for_each(|crowded| crowded.wait = crowded.wait.max(decision.least.as_secs_up()));
     reporter.decided(&decision);
     reporter.entered(&entry, ip);
-    let trace = settings.trace.then(|| trace(&decision.spent, decision.unchecked.len(), begun, decided));
+    let unchecked = decision.unchecked.len().saturating_add(entry.unchecked.len());
+    let trace = settings.trace.then(|| trace(&decision.spent, unchecked, begun, decided));
 
     let passes = decision.refusal.is_none() && entry.refused.is_none();
     let run_errands = || {

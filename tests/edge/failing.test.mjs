@@ -151,3 +151,12 @@ test("a late actor holds nobody up for longer than DEADLINE says", async (t) => 
   assert.ok([first, second].every((time) => time >= 45 && time < 200), `${times.map(Math.round)} ms`);
   assert.ok(rest.sort((a, b) => a - b)[1] < 40, `${times.map(Math.round)} ms: nobody waits for it any more`);
 });
+
+test("what on_error decides of a cap is told in the trace as well", async (t) => {
+  const vars = { TRACE: "header", DEADLINE: "200ms", LIMIT_ALL: { route: "/*", in_flight: "5", per_ip: "5/min", on_error: "open" } };
+  const edge = await start(t, { vars });
+  await edge.fail({ actor: { kind: "throw" } });
+  const answer = await edge.get("/x", { ip: "203.0.113.7" });
+  assert.equal(answer.status, 200);
+  assert.match(answer.headers["penstock-trace"], /unchecked=2/);
+});
