@@ -13,6 +13,9 @@ use crate::policy::LONGEST_WARMUP;
 /// No calendar day is longer, by whatever clock.
 const DAY: Span = Span::from_secs(49 * 60 * 60);
 
+/// More rows than this no actor writes for one demand, nor asks D1 as often.
+const WORK: u32 = 8;
+
 /// How far wrong a clock may be by which a day's end is judged.
 const SKEW: Span = Span::from_secs(60 * 60);
 
@@ -26,6 +29,9 @@ pub fn believe(ask: &Ask, mut reply: Reply, wall: Time) -> Result<Reply, Trouble
     }
     reply.grants.resize(ask.demands.len(), None);
     reply.horizon = reply.horizon.max(HORIZON).min(LONGEST_HORIZON);
+    // They are counted against `BUDGET`, of which one answer must not spend the day.
+    let most = WORK.saturating_mul(u32::try_from(ask.demands.len()).unwrap_or(u32::MAX));
+    (reply.rows, reply.d1) = (reply.rows.min(most), reply.d1.min(most));
     let mut wrong = None;
     for ((demand, outcome), grant) in ask.demands.iter().zip(&mut reply.outcomes).zip(&reply.grants) {
         if let (Terms::Quota(count, _), Outcome::Met { left, .. } | Outcome::Refused { left, .. }) =

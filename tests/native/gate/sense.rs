@@ -83,6 +83,9 @@ fn what_is_only_unusual_is_read_so_that_nobody_gains() {
     let reply = Reply { outcomes: vec![Outcome::Unknown], horizon: SECOND.times(1_000_000), ..Reply::default() };
     let read = believe(&ask(1, vec![sixty()]), reply, EVENING).unwrap();
     assert_eq!((read.horizon, read.grants), (LONGEST_HORIZON, vec![None]));
+    let costly = Reply { outcomes: vec![Outcome::Unknown], rows: u32::MAX, d1: u32::MAX, ..Reply::default() };
+    let read = believe(&ask(1, vec![sixty()]), costly, EVENING).unwrap();
+    assert!(read.rows < 100 && read.d1 < 100, "what counts against the day's budget");
 }
 
 #[test]
