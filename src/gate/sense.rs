@@ -40,7 +40,10 @@ pub fn believe(ask: &Ask, mut reply: Reply, wall: Time) -> Result<Reply, Trouble
             // A day's count that has become smaller is news to the actor until it asks D1 again.
             *left = (*left).min(*count);
         }
-        let problem = outcome_problem(demand, outcome, wall).or_else(|| grant_problem(demand, (*grant)?));
+        let alone = ask.subject.is_none() && matches!(outcome, Outcome::Full { .. });
+        let full = alone.then_some("it is full of one bucket");
+        let problem =
+            full.or_else(|| outcome_problem(demand, outcome, wall)).or_else(|| grant_problem(demand, (*grant)?));
         wrong = wrong.or(problem.map(|problem| (demand, problem)));
     }
     match wrong {
@@ -73,12 +76,14 @@ fn outcome_problem(demand: &Demand, outcome: &Outcome, wall: Time) -> Option<&'s
         Outcome::Refused { left, wait, until } => (left, wait, Span::ZERO, until),
         Outcome::Full { .. } | Outcome::Unknown => return None,
     };
-    let day_ended = until.is_some_and(|until| Time::from_millis(until.saturating_mul(1_000)).plus(SKEW) < wall);
+    let end = until.map(|until| Time::from_millis(until.saturating_mul(1_000)));
+    let rate = matches!(demand.terms, Terms::Rate(_));
+    let no_day = end.is_some_and(|end| rate || end.plus(SKEW) < wall || wall.plus(DAY).plus(SKEW) < end);
     match () {
         () if left > burst => Some("more is left than there can be"),
         () if wait > longest => Some("a longer wait than there can be"),
         () if slot > longest => Some("a slot further ahead than there can be"),
-        () if day_ended => Some("a day that has ended"),
+        () if no_day => Some("the end of a day that there is not"),
         () => None,
     }
 }

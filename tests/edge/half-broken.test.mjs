@@ -101,3 +101,15 @@ test("quota that D1 does not take back is told of once, and the others' is kept 
   t.diagnostic(`${edge.origin.count} used, ${most} counted, and ${await used()} in the end`);
   assert.ok(most - (await used()) > (most - edge.origin.count) / 4, "the others' is given back");
 });
+
+test("an answer that cannot be leaves no trace in what those are told who are refused later", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", global: "5/min" } } });
+  const says = '{"v":1,"outcomes":[{"full":{"wait":1000000000000000}}],"grants":[null],"horizon":250000000,"d1":0,"rows":0}';
+  await edge.fail({ actor: { kind: "reply", headers: { "penstock-reply": says } } });
+  problem(await edge.get("/x", { ip }), { reason: "limiter_unavailable" });
+  await edge.fail({ actor: null });
+  await edge.advance(20 * SECOND);
+  const answers = await inTurn(7, (index) => edge.get("/x", { ip: `198.51.100.${index}` }));
+  assert.equal(count(answers, 200), 5);
+  assert.ok(Number(answers.at(-1).headers["retry-after"]) <= 60, answers.at(-1).headers["retry-after"]);
+});

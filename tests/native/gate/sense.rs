@@ -34,7 +34,7 @@ fn what_no_actor_can_have_said_is_not_believed() {
     let fine = met(59, SECOND, Span::ZERO, None);
     let now = EVENING.as_secs();
     let hundred = || quota("q", 100, "UTC");
-    let lies: [(&str, Demand, Outcome, Option<Grant>); 10] = [
+    let lies: [(&str, Demand, Outcome, Option<Grant>); 12] = [
         ("more left than the burst", sixty(), met(61, SECOND, Span::ZERO, None), None),
         ("more later than ever", sixty(), met(0, SECOND.times(101), Span::ZERO, None), None),
         ("a slot too far ahead", sixty(), met(0, SECOND, SECOND.times(101), None), None),
@@ -49,6 +49,8 @@ fn what_no_actor_can_have_said_is_not_believed() {
         ("slots too far ahead", sixty(), fine, granted(10, SECOND.times(85))),
         ("slots beyond all time", sixty(), fine, granted(10, Span::from_nanos(u64::MAX))),
         ("a day that is over", hundred(), met(9, SECOND, Span::ZERO, Some(now - DAY)), None),
+        ("a day that is still to come", hundred(), met(9, SECOND, Span::ZERO, Some(now + 7 * DAY)), None),
+        ("a day's end for a rate", sixty(), met(9, SECOND, Span::ZERO, Some(now + 60)), None),
         (
             "a day of a week",
             hundred(),
@@ -130,6 +132,14 @@ fn an_actor_that_says_never_locks_nobody_out_for_longer_than_its_circuit() {
     deployment.lie.replace(None);
     deployment.forward(Span::from_secs(60));
     assert_eq!(deployment.passing(10, "/", 1, None), 5);
+}
+
+#[test]
+fn what_one_bucket_fills_no_actor_and_makes_nobody_wait_for_it() {
+    let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "5/min"}}"#);
+    let full = Outcome::Full { wait: SECOND.times(1_000_000) };
+    deployment.lie.replace(Some(Reply { outcomes: vec![full], ..Reply::default() }));
+    assert_eq!(deployment.request("/", 1, None).refusal.unwrap().reason, Reason::LimiterUnavailable);
 }
 
 #[test]
