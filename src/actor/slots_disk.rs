@@ -38,7 +38,7 @@ impl SqlShelf {
     /// Hands every row to `slots`.
     ///
     /// # Errors
-    /// SQLite's own, or that a row cannot be read: who does not know what is lent lends nothing.
+    /// SQLite's own. A row that cannot be read may be of any number of slots: nothing is lent beside it for a term.
     pub fn load(&self, slots: &mut Slots) -> Result<(), String> {
         if self.rows(FOUND, Vec::new())?.next().is_some()
             && let Some(Ok(row)) = self.rows(LOAD_FOUND, Vec::new())?.next()
@@ -53,7 +53,12 @@ impl SqlShelf {
         self.created.set(true);
         for row in self.rows(LOAD, Vec::new())? {
             let row = row.map_err(|error| error.to_string())?;
-            slots.restore(read(&row).ok_or("a holder's row cannot be read")?);
+            slots.restore(read(&row).unwrap_or_else(|| Row {
+                holder: holder(&row),
+                slots: u64::MAX,
+                until: Time::MAX,
+                number: 0,
+            }));
         }
         Ok(())
     }
@@ -111,4 +116,12 @@ fn read(row: &[SqlStorageValue]) -> Option<Row> {
         until: Time::from_nanos(whole(until)?.saturating_mul(1_000)),
         number: whole(number)?,
     })
+}
+
+/// Whose row it is that cannot be read; nobody's, where not even that can.
+fn holder(row: &[SqlStorageValue]) -> u64 {
+    match row.first() {
+        Some(SqlStorageValue::String(id)) => u64::from_str_radix(id, 16).unwrap_or(0),
+        _ => 0,
+    }
 }

@@ -113,3 +113,17 @@ test("an answer that cannot be leaves no trace in what those are told who are re
   assert.equal(count(answers, 200), 5);
   assert.ok(Number(answers.at(-1).headers["retry-after"]) <= 60, answers.at(-1).headers["retry-after"]);
 });
+
+test("a holder's row that cannot be read costs a term, and then nothing", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", in_flight: "4" } }, isolates: 2 });
+  assert.equal((await edge.get("/x", { ip })).status, 200);
+  for (const row of ["'0123456789abcdef', 'many', 0, 1", "'nobody', 1, -1, 1", "'fedcba9876543210', -4, 9e18, 2.5"]) {
+    await edge.damage("in-flight", `INSERT OR REPLACE INTO holder (id, slots, until, number) VALUES (${row})`);
+    await edge.evict();
+    const other = await edge.get("/x", { ip, isolate: 1 });
+    assert.equal(other.json.reason, "over_capacity", row);
+    await edge.advance(11 * SECOND);
+    assert.equal((await edge.get("/x", { ip, isolate: 1 })).status, 200, row);
+    await edge.advance(30 * SECOND);
+  }
+});

@@ -224,6 +224,11 @@ class Edge {
     return collect(await this.#runtime.getInspectorURL());
   }
 
+  /** Changes what objects have on disk, where their names contain `match`. */
+  async damage(match, sql) {
+    for (const { id, name } of await this.objects()) if (name.includes(match)) await this.#order({ op: "object", id, order: { op: "sql", sql } });
+  }
+
   /** Runs the cron handler. */
   scheduled(cron = "0 3 * * *") {
     return this.#order({ op: "scheduled", cron, at: this.at });

@@ -98,6 +98,8 @@ export class BucketActor {
     switch (order.op) {
       case "look":
         return { ...this.counts, alarmAt: await this.ctx.storage.getAlarm(), tables: this.dump() };
+      case "sql":
+        return void this.ctx.storage.sql.exec(order.sql);
       case "alarm":
         return void (await this.alarm({ isRetry: false, retryCount: 0 }));
       case "crash":
