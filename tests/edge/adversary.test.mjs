@@ -1,0 +1,172 @@
+// Promises that are not kept yet, each in the smallest form that shows it.
+import assert from "node:assert/strict";
+import net from "node:net";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { count, HOST, parallel, start, until } from "./harness/index.mjs";
+
+const ip = "203.0.113.7";
+const ALL = { route: "/*" };
+const todo = { todo: "not kept yet" };
+
+/** A client that can leave in the middle. */
+function raw(edge, head, body = "") {
+  const url = edge.url();
+  const socket = net.connect(Number(url.port), url.hostname, () => socket.write(`${head}\r\nHost: ${HOST}\r\nCF-Connecting-IP: ${ip}\r\n\r\n${body}`));
+  socket.on("error", () => {});
+  socket.on("data", () => {});
+  return socket;
+}
+
+test("a decision is made within DEADLINE, however many caps cannot be asked", todo, async (t) => {
+  const vars = {
+    DEADLINE: "300ms",
+    LIMIT_BASE: { in_flight: "10", global: "1000/s", per_ip: "100/s", on_error: "local" },
+    LIMIT_X: { route: "/x", in_flight: "5", on_error: "local" },
+  };
+  const edge = await start(t, { vars });
+  await edge.run();
+  for (const match of ["", "shared"]) {
+    await edge.fail({ actor: { kind: "hang", ms: 5_000, match } });
+    const begun = performance.now();
+    assert.equal((await edge.get("/x", { ip })).status, 200);
+    const took = Math.round(performance.now() - begun);
+    assert.ok(took < 450, `${took} ms`);
+    await edge.fail({ actor: null });
+    await sleep(1_000);
+  }
+});
+
+test("a cap's actor that hangs is left alone: fewer and fewer calls, and nobody waits", todo, async (t) => {
+  const edge = await start(t, { vars: { DEADLINE: "300ms", LIMIT_ALL: { ...ALL, in_flight: "5", on_error: "open" } } });
+  await edge.run();
+  await edge.fail({ actor: { kind: "hang", ms: 5_000 } });
+  const waited = [];
+  const end = performance.now() + 6_000;
+  while (performance.now() < end) {
+    const begun = performance.now();
+    await parallel(3, () => edge.get("/x", { ip }));
+    if (performance.now() - begun > 200) waited.push(Math.round(performance.now() - begun));
+    await sleep(20);
+  }
+  const { calls } = await edge.asked();
+  t.diagnostic(`${calls} calls in 6 s, and ${waited.length} times all waited`);
+  // 0, 300 ms, and after pauses of 250, 500, 1,000, 2,000 ms, each up to half as long again.
+  assert.ok(calls <= 7, `${calls} calls`);
+});
+
+test("an overloaded actor of a cap gets pauses that grow", todo, async (t) => {
+  const edge = await start(t, { vars: { DEADLINE: "300ms", LIMIT_ALL: { ...ALL, in_flight: "5", on_error: "open" } } });
+  await edge.run();
+  await edge.fail({ actor: { kind: "throw", flags: { overloaded: true } } });
+  const end = performance.now() + 8_000;
+  while (performance.now() < end) {
+    await edge.get("/x", { ip });
+    await sleep(20);
+  }
+  const { calls } = await edge.asked();
+  assert.ok(calls <= 7, `${calls} calls in 8 s`);
+});
+
+test("it is logged when a cap is checked again", todo, async (t) => {
+  const edge = await start(t, { vars: { DEADLINE: "200ms", LIMIT_ALL: { ...ALL, in_flight: "5", on_error: "open" } } });
+  await edge.run();
+  await edge.fail({ actor: { kind: "throw" } });
+  await edge.get("/x", { ip });
+  await edge.fail({ actor: null });
+  await sleep(1_000);
+  await edge.get("/x", { ip });
+  assert.deepEqual(edge.records.map(({ event, place }) => `${event} ${place}`), ["warning all/in-flight", "restored all/in-flight"]);
+});
+
+test("a cap holds while its actor is slow, whatever DEADLINE is", todo, async (t) => {
+  const edge = await start(t, { vars: { DEADLINE: "5s", LIMIT_ALL: { ...ALL, in_flight: "4" } } });
+  await edge.run();
+  const long = parallel(4, () => edge.get("/x?as=slow&ms=9500", { ip }));
+  await until(() => edge.origin.under === 4);
+  await sleep(800);
+  await edge.fail({ actor: { kind: "hang", ms: 6_000 } });
+  await sleep(5_700);
+  await parallel(4, () => edge.get("/x?as=slow&ms=1500", { ip }));
+  await long;
+  assert.equal(edge.origin.most, 4);
+});
+
+test("an answer with a status past 599 holds its slot until its last byte", todo, async (t) => {
+  const edge = await start(t, { vars: { LIMIT_ALL: { ...ALL, in_flight: "1" } } });
+  await edge.run();
+  await parallel(4, async (index) => {
+    await sleep(index * 200);
+    await edge.get("/x?as=slow&ms=0&status=999&parts=20&bytes=100&every=100", { ip });
+  });
+  assert.equal(edge.origin.most, 1);
+});
+
+test("a slot whose client has left is free within 3 seconds, though the origin's body stands still", todo, async (t) => {
+  const edge = await start(t, { vars: { LIMIT_ALL: { ...ALL, in_flight: "1" } } });
+  await edge.run();
+  const client = raw(edge, "GET /x?as=events HTTP/1.1");
+  await until(() => edge.origin.under === 1);
+  await sleep(300);
+  client.resetAndDestroy();
+  await sleep(4_000);
+  assert.equal((await edge.get("/x", { ip })).status, 200);
+});
+
+test("a slot whose client has left is free within 3 seconds, also where it waited for another", todo, async (t) => {
+  const vars = {
+    DEADLINE: "250ms",
+    LIMIT_BASE: { in_flight: "1", wait: "5s" },
+    LIMIT_X: { route: "/x", in_flight: "1" },
+    LIMIT_Y: { route: "/y", in_flight: "5" },
+  };
+  const edge = await start(t, { vars });
+  await edge.run();
+  const other = edge.get("/y?as=slow&ms=2500", { ip });
+  await until(() => edge.origin.under === 1);
+  const client = raw(edge, "GET /x HTTP/1.1");
+  await sleep(300);
+  client.resetAndDestroy();
+  await sleep(4_000);
+  await other;
+  assert.equal((await edge.get("/x", { ip })).status, 200);
+});
+
+test("low requests leave the last fifth to others, however many isolates there are", todo, async (t) => {
+  const vars = {
+    LIMIT_BASE: { in_flight: "10" },
+    LIMIT_LOW: { route: "/low", priority: "low" },
+    LIMIT_HIGH: { route: "/high", priority: "high" },
+  };
+  const edge = await start(t, { vars, isolates: 5 });
+  await edge.run();
+  // Two high ones in each isolate, whose slots low ones find idle there.
+  await parallel(10, (index) => edge.get("/high?as=slow&ms=300", { ip, isolate: index % 5 }));
+  const end = performance.now() + 5_000;
+  const low = parallel(20, async (index) => {
+    while (performance.now() < end) {
+      const answer = await edge.get("/low?as=slow&ms=100", { ip, isolate: index % 5 });
+      if (answer.status !== 200) await sleep(10);
+    }
+  });
+  // What was lent to high ones has gone back by now.
+  await sleep(3_500);
+  edge.origin.forget();
+  const high = await parallel(5, (index) => edge.get("/high", { ip, isolate: index % 5 }));
+  await low;
+  t.diagnostic(`${count(high, 200)} of ${high.length} high ones passed, ${edge.origin.most} at once`);
+  assert.ok(count(high, 200) >= 2);
+});
+
+test("nonsense from a cap's actor stops nobody whom on_error lets pass", todo, async (t) => {
+  // Four free and none lent; a share of nothing; ten seconds until the next question.
+  for (const text of ["1 0 1 4 4 10000 10000 1", "1 0 0 0 0 0 10000 1"]) {
+    const edge = await start(t, { vars: { LIMIT_ALL: { ...ALL, in_flight: "4", on_error: "open" } } });
+    await edge.run();
+    await edge.fail({ actor: { kind: "reply", headers: { "penstock-slots": text } } });
+    assert.equal((await edge.get("/x", { ip })).status, 200, text);
+    await edge.fail({ actor: null });
+    await sleep(1_000);
+    assert.equal((await edge.get("/x", { ip })).status, 200, text);
+  }
+});
