@@ -45,7 +45,7 @@ impl SqlDisk {
     pub fn load(&self, counter: &mut Counter, now: Time) -> Result<Loaded, String> {
         let mut loaded = Loaded::default();
         for (id, saved) in self.warm()? {
-            // What cannot be read is cold.
+            // What cannot be read says nothing of a ramp.
             if let (Ok(id), Some(saved)) = (BucketId::from_str_radix(&id, 16), saved) {
                 counter.restore_warm(id, saved, now);
             }

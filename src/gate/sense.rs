@@ -8,7 +8,7 @@ use super::ports::{Ask, Demand, Grant, Outcome, Reply, Terms, Trouble};
 use crate::limit::gcra::Gcra;
 use crate::limit::prepay::{HORIZON, LONGEST_HORIZON, ahead};
 use crate::limit::time::{Span, Time};
-use crate::policy::LONGEST_WARMUP;
+use crate::limit::warm;
 
 /// No calendar day is longer, by whatever clock.
 const DAY: Span = Span::from_secs(49 * 60 * 60);
@@ -66,7 +66,7 @@ fn outcome_problem(demand: &Demand, outcome: &Outcome, wall: Time) -> Option<&'s
     let (burst, longest) = match &demand.terms {
         Terms::Rate(gcra) => {
             // While a rate warms up, it takes by up to a ramp longer to regain anything; it may be the ramp of other settings.
-            let ramp = if demand.warmup == Span::ZERO { Span::ZERO } else { LONGEST_WARMUP };
+            let ramp = if demand.warmup == Span::ZERO { Span::ZERO } else { warm::LONGEST };
             (gcra.burst(), furthest(gcra).plus(gcra.interval()).plus(ramp))
         }
         Terms::Quota(count, _) => (*count, DAY),

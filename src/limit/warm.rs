@@ -11,6 +11,9 @@ use super::gcra::Gcra;
 use super::prepay::SHARE;
 use super::time::{Span, Time};
 
+/// No ramp takes longer.
+pub const LONGEST: Span = Span::from_secs(10 * 60);
+
 /// Where a cold start begins: at one part in so many.
 const COLD: u64 = 10;
 
@@ -72,7 +75,7 @@ impl Warm {
         // A clock may have stepped back since. What has passed since it was saved passes for a second time: a crash may cost
         // admissions, and gives none away.
         let (start, seen, used) = (start.min(now), saved.min(now), saved.plus(SAVE_EVERY).min(now));
-        Warm { start, span, from, to, seen, used, full: used, saved: seen }
+        Warm { start, span: span.min(LONGEST), from, to, seen, used, full: used, saved: seen }
     }
 
     /// Looks at the bucket of `gcra` whose TAT is `tat`, for a request that costs `cost`. Its ramps take `span`.

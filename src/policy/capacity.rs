@@ -12,6 +12,7 @@ use super::route::Pattern;
 use super::{Binding, Mode, OnError, Policy, Scope, value};
 use crate::limit::rate::Allowance;
 use crate::limit::time::Span;
+use crate::limit::warm;
 
 /// The bounds of `in_flight = "auto"`. Below ten, the noise of single requests is all that could be measured; a thousand is what a
 /// large origin has threads or connections for, and who has more says so.
@@ -22,9 +23,6 @@ const MOST: u64 = 1_000_000;
 
 /// The longest `wait`. It is for jitter's sake: who waits longer than this should come back instead.
 const LONGEST_WAIT: Span = Span::from_secs(5);
-
-/// The longest `warmup`.
-pub const LONGEST_WARMUP: Span = Span::from_secs(10 * 60);
 
 /// What a binding's requests may take of the system at once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -111,7 +109,7 @@ impl Reader<'_> {
         let minutes = Span::from_secs(10 * 60);
         let timeout = self.field("timeout", faults, |value| value::duration(value, Span::from_millis(100), minutes));
         let priority = self.field("priority", faults, |value| value::choice(value, PRIORITIES));
-        let warmup = self.field("warmup", faults, |value| value::duration(value, Span::from_secs(1), LONGEST_WARMUP));
+        let warmup = self.field("warmup", faults, |value| value::duration(value, Span::from_secs(1), warm::LONGEST));
 
         if wait.is_some() && !self.fields.contains_key("in_flight") {
             faults.add(self.place("wait"), "there is no in_flight here to wait for: add it, or remove wait");

@@ -34,7 +34,7 @@ mod value;
 mod words;
 
 pub use access::{Access, Block, Reception};
-pub use capacity::{Cap, Capacity, LONGEST_WARMUP, Size};
+pub use capacity::{Cap, Capacity, Size};
 pub use cors::{Cors, Readable};
 pub use fault::Fault;
 pub use priority::Priority;

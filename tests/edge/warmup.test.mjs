@@ -112,3 +112,19 @@ test("a warmup that a deploy brings in the middle of traffic begins nothing anew
   await edge.advance(2 * MINUTE);
   assert.equal(await passing(edge, 10), 4, "and after two minutes without a request it is cold");
 });
+
+test("what a damaged disk says of a ramp is over in ten minutes", async (t) => {
+  const edge = await start(t, { vars });
+  assert.equal(await passing(edge, 10), 4);
+  const [now, most] = [`${edge.at}000000`, "18446744073709551615"];
+  await edge.damage("base/global", `UPDATE warm SET state = '${now} ${most} ${most} 50000000 ${now}'`);
+  await edge.evict();
+  await edge.advance(SECOND);
+  refusal(await edge.get("/", { ip: address(1) }), { reason: "over_capacity" }, edge.at);
+  for (let passed = 0; passed < 11; passed++) {
+    await edge.advance(MINUTE - SECOND);
+    await passing(edge, 1);
+  }
+  await edge.advance(30 * SECOND);
+  assert.equal(await passing(edge, 60), 40, "it is open");
+});
