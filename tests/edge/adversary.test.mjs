@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import net from "node:net";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import WebSocket from "ws";
 import { count, HOST, parallel, start, until } from "./harness/index.mjs";
 
 const ip = "203.0.113.7";
@@ -141,7 +142,13 @@ test("low requests leave the last fifth to others, however many isolates there a
   const edge = await start(t, { vars, isolates: 5 });
   await edge.run();
   // Two high ones in each isolate, whose slots low ones find idle there.
-  await parallel(10, (index) => edge.get("/high?as=slow&ms=300", { ip, isolate: index % 5 }));
+  const first = [];
+  for (let index = 0; index < 10; index++) {
+    first.push(edge.get("/high?as=slow&ms=1500", { ip, isolate: index % 5 }));
+    await sleep(80);
+  }
+  const statuses = (await Promise.all(first)).map(({ status }) => status);
+  assert.equal(statuses.filter((status) => status === 200).length, 10, `${statuses}`);
   const end = performance.now() + 5_000;
   const low = parallel(20, async (index) => {
     while (performance.now() < end) {
@@ -171,4 +178,32 @@ test("nonsense from a cap's actor stops nobody whom on_error lets pass", todo, a
     await sleep(1_000);
     assert.equal((await edge.get("/x", { ip })).status, 200, text);
   }
+});
+
+test("no more sockets are open at the origin than may be, while clients come and go", todo, async (t) => {
+  const edge = await start(t, { vars: { LIMIT_ALL: { ...ALL, sockets: "1" } } });
+  await edge.run();
+  const end = performance.now() + 3_000;
+  let most = 0;
+  const lanes = parallel(4, async () => {
+    while (performance.now() < end) {
+      await new Promise((resolve) => {
+        const client = new WebSocket(edge.url().href.replace("http", "ws"), { headers: { Host: HOST, "CF-Connecting-IP": ip } });
+        client.on("error", () => {});
+        client.on("unexpected-response", (request) => {
+          request.destroy();
+          setTimeout(resolve, 3);
+        });
+        client.on("open", () => setTimeout(() => client.terminate(), 20));
+        client.on("close", () => setTimeout(resolve, 3));
+      });
+    }
+  });
+  while (performance.now() < end) {
+    most = Math.max(most, edge.origin.sockets);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await lanes;
+  assert.ok(edge.origin.count > 10);
+  assert.equal(most, 1);
 });
