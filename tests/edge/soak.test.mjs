@@ -110,7 +110,7 @@ async function follow(edge, { from, over }) {
   await crowd({ edge, isolates: ISOLATES, count: 20_000 });
   const looks = [];
   while (!over()) {
-    looks.push({ kept: await edge.collect(), resident: resident() });
+    looks.push({ kept: await edge.collect({ all: true }), resident: resident() });
     await sleep(3 * SECOND);
   }
   return looks;

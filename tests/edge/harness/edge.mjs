@@ -219,9 +219,9 @@ class Edge {
     for (const { id } of await this.objects()) await this.#order({ op: "object", id, order: { op: "crash" } }).catch(() => {});
   }
 
-  /** Collects all garbage, where the edge was started with `inspect`; the bytes that all isolates keep. */
-  async collect() {
-    return collect(await this.#runtime.getInspectorURL());
+  /** Collects the Workers' garbage, or `all` of the runtime's, where the edge was started with `inspect`; the bytes that the Workers keep. */
+  async collect({ all = false } = {}) {
+    return collect(await this.#runtime.getInspectorURL(), all);
   }
 
   /** Changes what objects have on disk, where their names contain `match`. */

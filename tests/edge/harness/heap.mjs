@@ -2,14 +2,18 @@
 import { once } from "node:events";
 import WebSocket from "ws";
 
-/** Collects the garbage of all the runtime's isolates, whose inspector listens at `url`; how many bytes those of Workers keep, the memory of their
- *  modules included. */
-export async function collect(url) {
+/** Collects the garbage of the runtime's isolates, whose inspector listens at `url`: those of Workers, or `all`, D1's and others too; how many bytes
+ *  those of Workers keep, the memory of their modules included. */
+export async function collect(url, all) {
   const listed = new URL("/json", url);
   listed.protocol = "http:";
   const isolates = await (await fetch(listed)).json();
-  const snapshots = await Promise.all(isolates.map(async ({ id, webSocketDebuggerUrl }) => ({ id, ...(await snapshot(webSocketDebuggerUrl)) })));
-  return snapshots.filter(({ id }) => id.startsWith("core:user:")).reduce((sum, { nodes, snapshot }) => sum + size(nodes, snapshot.meta.node_fields), 0);
+  const keeps = async ({ id, webSocketDebuggerUrl }) => {
+    const ours = id.startsWith("core:user:");
+    const kept = ours || all ? size(await snapshot(webSocketDebuggerUrl)) : 0;
+    return ours ? kept : 0;
+  };
+  return (await Promise.all(isolates.map(keeps))).reduce((sum, bytes) => sum + bytes, 0);
 }
 
 /** The inspector's command to collect garbage waits for the isolate's next request; a snapshot collects it at once, and all there is. */
@@ -33,7 +37,8 @@ async function snapshot(url) {
   }
 }
 
-function size(nodes, fields) {
+function size({ nodes, snapshot }) {
+  const fields = snapshot.meta.node_fields;
   let sum = 0;
   for (let at = fields.indexOf("self_size"); at < nodes.length; at += fields.length) sum += nodes[at];
   return sum;
