@@ -28,10 +28,11 @@ export function socket({ status, webSocket }) {
   return status === 101 ? webSocket : null;
 }
 
-/** The answer to the client in the place of `response`, whose `origin` socket is relayed to it from now on; and the promise of the end of that. */
+/** The answer to the client in the place of `response`, whose `origin` socket is relayed to it from now on; and the promise of the end of that: it
+ *  fails, since the origin hears of it a little later. */
 export function relay(response, origin) {
   const [client, server] = Object.values(new WebSocketPair());
-  const ended = new Promise((end) => {
+  const ended = new Promise((_, end) => {
     join(server, origin, end);
     join(origin, server, end);
   });

@@ -6,7 +6,7 @@ import net from "node:net";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import WebSocket from "ws";
-import { HOST, start, until } from "./harness/index.mjs";
+import { HOST, parallel, start, until } from "./harness/index.mjs";
 
 /** A socket through the edge, or the status of the refusal. */
 async function socket(edge, path = "/socket", protocols = []) {
@@ -105,6 +105,36 @@ test("whatever code a client ends with, the origin hears of the end, and no more
     most = Math.max(most, edge.origin.sockets);
     socket.write(Buffer.from([0x88, 0x82, 0, 0, 0, 0, code >> 8, code & 0xff]));
     await until(() => edge.origin.sockets === 0);
+    // A slot is free a moment after the origin was told.
+    await sleep(300);
   }
+  assert.equal(most, 1);
+});
+
+test("no more sockets are open at the origin than may be, while clients come and go", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", sockets: "1" } } });
+  await edge.run();
+  const end = performance.now() + 3_000;
+  let most = 0;
+  const lanes = parallel(4, async () => {
+    while (performance.now() < end) {
+      await new Promise((resolve) => {
+        const client = new WebSocket(edge.url().href.replace("http", "ws"), { headers: { Host: HOST, "CF-Connecting-IP": "203.0.113.7" } });
+        client.on("error", () => {});
+        client.on("unexpected-response", (request) => {
+          request.destroy();
+          setTimeout(resolve, 3);
+        });
+        client.on("open", () => setTimeout(() => client.terminate(), 20));
+        client.on("close", () => setTimeout(resolve, 3));
+      });
+    }
+  });
+  while (performance.now() < end) {
+    most = Math.max(most, edge.origin.sockets);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await lanes;
+  assert.ok(edge.origin.count > 5);
   assert.equal(most, 1);
 });
