@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { build } from "esbuild";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
+import { compatibility } from "../tests/edge/harness/compatibility.mjs";
 
 export const ROOT = resolve(import.meta.dirname, "..");
 
@@ -16,8 +17,7 @@ const MEMORY = "/dev/shm";
 /** With `isolates` more than one, every variant runs in so many, all with the same objects and databases. */
 export async function start(variants, { origin, count = false, isolates = 1 }) {
   const state = await mkdtemp(join(existsSync(MEMORY) ? MEMORY : tmpdir(), "penstock-bench-"));
-  const [, compatibilityDate] = /^compatibility_date *= *"(.+)"/m.exec(await readFile(join(ROOT, "wrangler.toml"), "utf8"));
-  const all = { origin, count, compatibilityDate };
+  const all = { origin, count, written: await compatibility(ROOT) };
   const workers = [];
   for (const variant of variants) {
     const modules = await modulesOf(variant.worker, count);
@@ -145,14 +145,14 @@ async function counted(entry, wasm, objects) {
   return [bundle, { ...beside, path: join(ROOT, "bench/workers/index_bg.wasm") }];
 }
 
-function workerOf({ id, worker, origin: forwards }, modules, index, { origin, compatibilityDate }) {
+function workerOf({ id, worker, origin: forwards }, modules, index, { origin, written }) {
   const { objects = {}, d1 = {}, ratelimits, vars = {} } = worker;
   const bind = ([binding, { class: className }]) => [binding, { className, useSQLite: true, ...(index > 0 && { scriptName: id }) }];
   return {
     name: nameOf(id, index),
     modules,
     modulesRoot: ROOT,
-    compatibilityDate,
+    ...written,
     bindings: { ...(forwards !== false && { ORIGIN: origin }), ...vars },
     durableObjects: Object.fromEntries(Object.entries(objects).map(bind)),
     d1Databases: Object.fromEntries(Object.keys(d1).map((binding) => [binding, `${id}-${binding}`])),

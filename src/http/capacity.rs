@@ -8,7 +8,10 @@
 //! - *The same, while something is left to `waitUntil`:* all goes on as if the client were there. The origin answers, and the body is
 //!   then piped to nobody, which never ends. So nothing is left to `waitUntil` before the origin has answered, but for the line that
 //!   tells of a flood of refusals in shadow a second later.
-//! - *While the body is passed on:* the pipe fails at once, and the place is free as soon as the origin may have heard of it too.
+//! - *While the body is passed on:* the pipe fails at once, and the place is free as soon as the origin may have heard of it too. Where the
+//!   origin's body stands still, that is by the request's signal (`relay.js`), which needs the compatibility flag `enable_request_signal`.
+//! - *The same, of an answer that is passed on as it is:* the context ends with the answer's head, timers and all, but for what is left to
+//!   `waitUntil`; the signal tells nothing then. So the end of one that cannot be piped (a status past 599) is watched by a copy of it.
 //! - *A client that only closes its side (FIN)* is not seen to leave before something is written to it.
 //!
 //! What is left to `waitUntil` runs for as long as the answer is being sent, however long that is, and for 30 seconds afterwards at most.
@@ -25,7 +28,7 @@ use crate::limit::time::{Span, Time};
 use crate::policy::Cap;
 use crate::time_out::within;
 use std::rc::Rc;
-use web_sys::Response;
+use web_sys::{Request, Response};
 use worker::Env;
 use worker::js_sys::Promise;
 use worker::wasm_bindgen::{JsCast, JsValue};
@@ -97,8 +100,14 @@ impl Places {
     ///
     /// # Errors
     /// None that is known; the runtime's, should it not make a stream.
-    pub fn follow(mut self, response: Response, kind: Kind, context: &Context) -> Result<Response, JsValue> {
-        let followed = self.carried(&response, kind).transpose();
+    pub fn follow(
+        mut self,
+        response: Response,
+        request: &Request,
+        kind: Kind,
+        context: &Context,
+    ) -> Result<Response, JsValue> {
+        let followed = self.carried(&response, request, kind).transpose();
         let (response, end) = match followed {
             Some(Ok((response, end))) => (Ok(response), Some(end)),
             Some(Err(thrown)) => (Err(thrown), None),
@@ -109,7 +118,12 @@ impl Places {
     }
 
     /// What passes on the rest of an answer that the places are still for, and the promise of its end.
-    fn carried(&mut self, response: &Response, kind: Kind) -> Result<Option<(Response, Promise)>, JsValue> {
+    fn carried(
+        &mut self,
+        response: &Response,
+        request: &Request,
+        kind: Kind,
+    ) -> Result<Option<(Response, Promise)>, JsValue> {
         let socket = socket(response);
         // A request that has become a socket has its answer; one that has not is none.
         let (met, ends) = (socket.is_some(), kind == Kind::Socket || socket.is_some());
@@ -117,9 +131,7 @@ impl Places {
         match socket {
             _ if self.tickets.is_empty() => Ok(None),
             Some(socket) => relay(response, &socket).map(Some),
-            // Of a status past 599 nobody may make an answer, so nobody hears when that ends; see `proxy::with_headers`.
-            None if response.status() <= 599 => piped(response),
-            None => Ok(None),
+            None => piped(response, request),
         }
     }
 

@@ -59,7 +59,7 @@ impl Conduct<'_> {
         errands();
         let response = match answer {
             Ok(response) if places.is_empty() => response,
-            Ok(response) => places.follow(response, kind, context)?,
+            Ok(response) => places.follow(response, arrived.request, kind, context)?,
             Err(silence) => {
                 let failure = match silence {
                     Silence::Thrown(thrown) => {

@@ -4,6 +4,15 @@
 /** A length from here on is none to the runtime: a double does not hold them all. */
 const LONGEST = 2 ** 53;
 
+/** The highest status of an answer that may be made. Some origins say 999, which the runtime passes on. */
+const HIGHEST = 599;
+
+/** So many bytes of an answer may wait for a slow client because its end is looked for. */
+const WATCHED = 1 << 20;
+
+/** So many milliseconds what goes on may be watched after an answer's head: the platform's own bound. */
+const WATCH = 30_000;
+
 /** What a side is told whose other side was lost. */
 const GOING_AWAY = 1001;
 
@@ -14,13 +23,26 @@ const NONE = 1005;
 const OWN = ["sec-websocket-accept", "sec-websocket-extensions", "connection", "upgrade"];
 
 /** The same answer with its body, if it has one, through a pipe, which the runtime pumps by itself; and the promise of the pipe's end. A length that
- *  was said stays said. */
-export function piped(response) {
+ *  was said stays said. Where the origin says nothing for a while, only the request's signal tells that its client has left, and that only by the
+ *  compatibility flag `enable_request_signal`: the pipe would find it out as it writes. */
+export function piped(response, { signal }) {
   if (!response.body) return undefined;
+  if (response.status > HIGHEST) return [response, watched(response.clone().body)];
   const said = response.headers.get("content-length") ?? "";
   const length = /^\d+$/.test(said) ? Number(said) : LONGEST;
   const { readable, writable } = length < LONGEST ? new FixedLengthStream(length) : new IdentityTransformStream();
-  return [new Response(readable, response), response.body.pipeTo(writable)];
+  return [new Response(readable, response), response.body.pipeTo(writable, { signal })];
+}
+
+/** The promise of the end of the body that `copy` is of. The runtime keeps what the other reader has not read yet, and nothing tells when that has
+ *  left: so it is read no further than `WATCHED`, and no longer than `WATCH`. */
+function watched(copy) {
+  let seen = 0;
+  const write = ({ length }) => {
+    seen += length;
+    if (seen > WATCHED) throw new RangeError();
+  };
+  return copy.pipeTo(new WritableStream({ write }), { signal: AbortSignal.timeout(WATCH) });
 }
 
 /** The socket of an answer that switches protocols. */

@@ -1,7 +1,7 @@
 //! An answer's body, or a WebSocket, on its way between client and origin where it matters when it ends: one that is passed through as it
 //! is ends without anybody being told.
 
-use web_sys::Response;
+use web_sys::{Request, Response};
 use worker::js_sys::{Array, Object, Promise};
 use worker::wasm_bindgen::prelude::wasm_bindgen;
 use worker::wasm_bindgen::{JsCast, JsValue};
@@ -13,7 +13,7 @@ extern "C" {
     #[wasm_bindgen(catch, js_name = relay)]
     fn relay_between(response: &Response, origin: &Object) -> Result<Array, JsValue>;
     #[wasm_bindgen(catch, js_name = piped)]
-    fn piped_on(response: &Response) -> Result<Option<Array>, JsValue>;
+    fn piped_on(response: &Response, request: &Request) -> Result<Option<Array>, JsValue>;
 }
 
 /// The answer to the client in the place of `response`, whose `origin` socket is relayed to it from now on; and the promise of the end
@@ -25,13 +25,14 @@ pub fn relay(response: &Response, origin: &Object) -> Result<(Response, Promise)
     both(&relay_between(response, origin)?)
 }
 
-/// The same answer with its body through a pipe, and the promise of the pipe's end, if it has a body. The bytes were asked for as they
-/// came ([`proxy`](super::proxy)), so that none is unpacked and packed again.
+/// The same answer to `request` with its body through a pipe, and the promise of the pipe's end, if it has a body. The bytes were asked
+/// for as they came ([`proxy`](super::proxy)), so that none is unpacked and packed again. With a status past 599, which nobody may give
+/// another answer, the same answer as it is, and the promise of the end of its body or of our looking for that.
 ///
 /// # Errors
 /// The runtime's, should it not make a pipe.
-pub fn piped(response: &Response) -> Result<Option<(Response, Promise)>, JsValue> {
-    piped_on(response)?.as_ref().map(both).transpose()
+pub fn piped(response: &Response, request: &Request) -> Result<Option<(Response, Promise)>, JsValue> {
+    piped_on(response, request)?.as_ref().map(both).transpose()
 }
 
 fn both(array: &Array) -> Result<(Response, Promise), JsValue> {

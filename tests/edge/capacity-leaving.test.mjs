@@ -1,6 +1,7 @@
 // Clients that go away in the middle, and actors that crash: no slot is lost, and the cap is never exceeded.
 import assert from "node:assert/strict";
 import http from "node:http";
+import net from "node:net";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { count, HOST, parallel, start, until } from "./harness/index.mjs";
@@ -27,6 +28,15 @@ function leaving(edge, { when, how, isolate }) {
     request.on("error", () => resolve("error"));
     if (when === "before") setTimeout(leave, 150 + Math.random() * 200, "left");
   });
+}
+
+/** A client that says these bytes and can leave in the middle. */
+function raw(edge, head, body = "") {
+  const url = edge.url();
+  const socket = net.connect(Number(url.port), url.hostname, () => socket.write(`${head.trimEnd()}\r\nHost: ${HOST}\r\nCF-Connecting-IP: ${ip}\r\n\r\n${body}`));
+  socket.on("error", () => {});
+  socket.on("data", () => {});
+  return socket;
 }
 
 test("a thousand clients leave in the middle: in-flight is back to zero within a term, and no slot is lost", async (t) => {
@@ -71,6 +81,73 @@ test("a slot whose client has left serves another a few seconds later", async (t
       assert.ok(took < 4_500, `${when} ${how}: ${took} ms`);
     }
   }
+});
+
+test("a slot whose client has left is free within 3 seconds, though the origin's body stands still", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", in_flight: "1" } } });
+  await edge.run();
+  const bytes = "Content-Length: 1000\r\n";
+  for (const [what, head, body] of [
+    ["events", "GET /x?as=events HTTP/1.1"],
+    ["a length that was said", "GET /x?as=stalled HTTP/1.1"],
+    ["an upload whose answer has begun", `POST /x?as=echo HTTP/1.1\r\n${bytes}`, "some"],
+    ["an upload whose answer has not", `POST /x HTTP/1.1\r\n${bytes}`, "some"],
+  ]) {
+    const client = raw(edge, head, body);
+    await until(() => edge.origin.under === 1);
+    await sleep(300);
+    client.resetAndDestroy();
+    const begun = performance.now();
+    await until(() => edge.origin.under === 0);
+    const heard = performance.now() - begun;
+    await until(async () => (await edge.get("/x", { ip })).status === 200 || void (await sleep(20)));
+    const took = performance.now() - begun;
+    t.diagnostic(`${what}: the origin heard after ${Math.round(heard)} ms, and the slot was free after ${Math.round(took)} ms`);
+    assert.ok(heard < 1_000, `${what}: ${heard} ms`);
+    assert.ok(took < 4_000, `${what}: ${took} ms`);
+  }
+});
+
+test("an answer to HEAD is whole with its head", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", in_flight: "1" } } });
+  await edge.run();
+  for (let round = 0; round < 5; round++) {
+    assert.equal((await edge.send({ method: "HEAD", path: "/x?as=stalled", ip })).status, 200);
+    await sleep(20);
+  }
+});
+
+test("an answer with a status past 599 holds its slot until its last byte", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", in_flight: "1" } } });
+  await edge.run();
+  await parallel(4, async (index) => {
+    await sleep(index * 200);
+    await edge.get("/x?as=slow&ms=0&status=999&parts=20&bytes=100&every=100", { ip });
+  });
+  assert.equal(edge.origin.most, 1);
+  await until(() => edge.origin.under === 0);
+  const begun = performance.now();
+  await until(async () => (await edge.get("/x", { ip })).status === 200 || void (await sleep(20)));
+  assert.ok(performance.now() - begun < 1_000, "and no longer");
+});
+
+test("an answer with a status past 599 comes whole to a slow client, however long it is", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", in_flight: "1" } } });
+  await edge.run();
+  const bytes = 8_000_000;
+  const { hostname: host, port } = edge.url();
+  const headers = { host: HOST, "cf-connecting-ip": ip };
+  const received = await new Promise((resolve, reject) => {
+    const path = `/x?as=slow&ms=0&status=999&parts=8&bytes=${bytes / 8}&every=0`;
+    const request = http.get({ host, port, path, headers, agent: false }, async (response) => {
+      await sleep(1_000);
+      let length = 0;
+      response.on("data", (data) => (length += data.length));
+      response.on("end", () => resolve({ status: response.statusCode, length }));
+    });
+    request.on("error", reject);
+  });
+  assert.deepEqual(received, { status: 999, length: bytes + "end".length });
 });
 
 test("an actor that crashes again and again neither lets more in nor stops everyone for long", async (t) => {

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
 import { send } from "./client.mjs";
+import { compatibility } from "./compatibility.mjs";
 import { collect } from "./heap.mjs";
 import { Origin } from "./origin.mjs";
 
@@ -35,9 +36,8 @@ export const DAY = 24 * HOUR;
 export async function start(t, { vars = {}, at = NOON, isolates = 1, origin: asOrigin = (url) => url, outbound = false, port = 0, inspect = false } = {}) {
   const origin = await Origin.listen();
   const state = await mkdtemp(join(existsSync(MEMORY) ? MEMORY : tmpdir(), "penstock-edge-"));
-  const [, compatibilityDate] = /^compatibility_date *= *"(.+)"/m.exec(await readFile(join(ROOT, "wrangler.toml"), "utf8"));
   const all = { ORIGIN: asOrigin(origin.url), KEY: "header:x-api-key, bearer", DEADLINE: "5s", ...vars };
-  const edge = new Edge({ vars: all, at, isolates, outbound, port, inspect, origin, state, compatibilityDate });
+  const edge = new Edge({ vars: all, at, isolates, outbound, port, inspect, origin, state, written: await compatibility(ROOT) });
   t.after(async () => {
     try {
       await edge.stop();
@@ -94,7 +94,7 @@ class Edge {
       name: `isolate-${index}`,
       modules,
       modulesRoot: ROOT,
-      compatibilityDate: this.#options.compatibilityDate,
+      ...this.#options.written,
       bindings: vars,
       durableObjects: {
         BUCKETS: { className: "BucketActor", useSQLite: true, ...(index > 0 && { scriptName: "isolate-0" }) },

@@ -185,6 +185,12 @@ const behaviours = {
     response.write("data: one\n\n");
     held.push(() => response.end("data: two\n\n"));
   },
+  /** Says how long it will be, begins, and says no more. */
+  stalled({ request, response }) {
+    response.writeHead(200, { "content-length": 1_000 });
+    if (request.method === "HEAD") response.end();
+    else response.write("some");
+  },
   /** Takes the request, says nothing, and hangs up. */
   reset({ request }) {
     request.socket.destroy();
