@@ -3,7 +3,6 @@
 
 pub mod flood;
 
-use crate::gate::plan::Met;
 use crate::gate::ports::Trouble;
 use crate::gate::slots::caps::Crowded;
 use crate::gate::verdict::{Refusal, Unchecked};
@@ -232,10 +231,10 @@ impl Warned {
         self.is_due(place.to_owned(), now).then(|| warning_line(place, &without_urls(problem)))
     }
 
-    /// The same about a cap, where the trouble is known: one a moment ago may have met it in another's place.
-    pub fn unchecked_cap(&mut self, cap: &Cap, trouble: Option<&Trouble>, now: Time) -> Option<String> {
+    /// The same about a cap.
+    pub fn unchecked_cap(&mut self, cap: &Cap, trouble: &Trouble, now: Time) -> Option<String> {
         let Cap { name, on_error, .. } = cap;
-        self.warning(name, &format!("cannot be checked ({}); on_error = \"{on_error}\"", trouble?), now)
+        self.warning(name, &format!("cannot be checked ({trouble}); on_error = \"{on_error}\""), now)
     }
 
     /// The warning about a limit that could not be checked, unless there was one a moment ago.
@@ -249,9 +248,8 @@ impl Warned {
         self.warning(name, &format!("cannot be checked ({cause}); on_error = \"{on_error}\": {guarantee}"), now)
     }
 
-    /// The line that a limit is checked again, unless there was one a moment ago.
-    pub fn restored(&mut self, met: &Met<'_>, now: Time) -> Option<String> {
-        let name = &met.limit.name;
+    /// The line that the limit or cap called `name` is checked again, unless there was one a moment ago.
+    pub fn restored(&mut self, name: &str, now: Time) -> Option<String> {
         self.is_due(format!("{name} again"), now).then(|| line("restored", name, "is checked again"))
     }
 

@@ -18,17 +18,15 @@ pub const SLOTS: &str = "penstock-slots";
 pub struct SlotsClient {
     /// Where the binding is.
     pub env: Env,
-    /// How long an answer may take.
-    pub deadline: Span,
 }
 
 impl Keepers for SlotsClient {
     /// Asks once: who is not answered says the same again with its next question.
-    async fn ask(&self, cap: &str, question: &Question) -> Result<Answer, Trouble> {
+    async fn ask(&self, cap: &str, question: &Question, patience: Span) -> Result<Answer, Trouble> {
         let name = object_name(&Seat::Shared(cap.into()), Region::default());
         let asked = write_question(question);
         let call = call(&self.env, (&name, Region::default()), (SLOTS, &asked), SLOTS);
-        let text = within(self.deadline, call).await.unwrap_or(Err(Trouble::Late))?;
+        let text = within(patience, call).await.unwrap_or(Err(Trouble::Late))?;
         match read_answer(&text).map_err(Trouble::Nonsense)? {
             answer if answer.is_possible(question) => Ok(answer),
             answer => Err(Trouble::Nonsense(["it lends ", &answer.slots.to_string(), " slots"].concat())),

@@ -75,6 +75,13 @@ impl Circuit {
         Some(Pass::Probe)
     }
 
+    /// Ends the pause: there is a question that cannot wait for longer.
+    pub fn hurry(&mut self, now: Time) {
+        if let Some(open) = &mut self.open {
+            open.until = open.until.min(now);
+        }
+    }
+
     /// Takes in what became of a question. `chance` is anything between 0 and 255.
     pub fn hear(&mut self, pass: Pass, heard: Heard, now: Time, chance: u8) {
         match (self.open, pass, heard) {

@@ -47,14 +47,20 @@ enum Paid {
 impl<A: Actors> Gate<'_, A> {
     /// Decides about one request, within the deadline of its [`Patience`].
     pub async fn decide<'p>(&self, plan: &Plan<'p>) -> Decision<'p> {
-        self.decide_around(plan, async || true).await
+        self.decide_around(plan, 0, async |_| Some(Span::ZERO)).await
     }
 
-    /// Decides about one request, which goes on from its caller's limits to what everyone shares if `between` lets it.
-    pub async fn decide_around<'p>(&self, plan: &Plan<'p>, between: impl AsyncFnOnce() -> bool) -> Decision<'p> {
+    /// Decides about one request, which goes on from its caller's limits to what everyone shares if `between` lets it: that meets so many
+    /// `caps`, is told how much time it has for them, and says how long the request has waited for a place.
+    pub async fn decide_around<'p>(
+        &self,
+        plan: &Plan<'p>,
+        caps: usize,
+        between: impl AsyncFnOnce(Span) -> Option<Span>,
+    ) -> Decision<'p> {
         let mut decision = Decision::default();
         decision.spent.limits = u32::try_from(plan.limits().count()).unwrap_or(u32::MAX);
-        if !self.passes(plan, between, &mut decision).await {
+        if !self.passes(plan, caps, between, &mut decision).await {
             decision.least = decision.least.max(self.least(plan));
         }
         decision
@@ -64,23 +70,23 @@ impl<A: Actors> Gate<'_, A> {
     async fn passes<'p>(
         &self,
         plan: &Plan<'p>,
-        between: impl AsyncFnOnce() -> bool,
+        caps: usize,
+        between: impl AsyncFnOnce(Span) -> Option<Span>,
         decision: &mut Decision<'p>,
     ) -> bool {
         let deadline = self.patience.deadline;
         let due = self.now().plus(deadline);
-        // A caller's actor that hangs must not leave the shared limits unchecked as well, so a quarter is kept for them.
-        let kept = if plan.shared.is_empty() { Span::ZERO } else { deadline.half().half() };
-        self.meet(&plan.caller, Paid::Before, due.minus(kept), decision).await;
+        // A caller's actor that hangs must not leave what follows unchecked as well, so a quarter is kept for that; nor must a cap's.
+        let kept = |left: Span, none: bool| if none { Span::ZERO } else { left.half().half() };
+        let alone = plan.shared.is_empty();
+        self.meet(&plan.caller, Paid::Before, due.minus(kept(deadline, alone && caps == 0)), decision).await;
         if decision.refusal.is_some() || self.has_had_its_share(plan, decision) {
             return false;
         }
-        let begun = self.now();
-        if !between().await {
-            return false;
-        }
+        let left = due.since(self.now());
+        let Some(waited) = between(left.over(kept(left, alone))).await else { return false };
         // Who may wait for a place waits on its own account: or what everyone shares could not be checked afterwards.
-        let due = due.plus(self.now().since(begun));
+        let due = due.plus(waited);
         self.meet(&plan.shared, Paid::Nothing, due, decision).await;
         self.share_out(plan, decision);
         decision.refusal.is_none()

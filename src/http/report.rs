@@ -50,7 +50,7 @@ impl Reporter<'_> {
             log::warning("BUDGET", stage.words());
         }
         for met in &decision.restored {
-            if let Some(line) = self.isolate.warned.borrow_mut().restored(met, clock::now()) {
+            if let Some(line) = self.isolate.warned.borrow_mut().restored(&met.limit.name, clock::now()) {
                 console_log!("{line}");
             }
         }
@@ -75,9 +75,13 @@ impl Reporter<'_> {
             }
         }
         for (cap, trouble) in &entry.unchecked {
-            let line = self.isolate.warned.borrow_mut().unchecked_cap(cap, trouble.as_ref(), clock::now());
-            if let Some(line) = line {
+            if let Some(line) = self.isolate.warned.borrow_mut().unchecked_cap(cap, trouble, clock::now()) {
                 console_warn!("{line}");
+            }
+        }
+        for cap in &entry.restored {
+            if let Some(line) = self.isolate.warned.borrow_mut().restored(&cap.name, clock::now()) {
+                console_log!("{line}");
             }
         }
     }

@@ -18,10 +18,10 @@ use crate::gate::decide::Gate;
 use crate::gate::plan::{Patience, Plan};
 use crate::gate::refill::{Errand, Runner};
 use crate::gate::slots::admit::Admit;
-use crate::gate::slots::caps::{self, Entry, Kind, MetCap};
+use crate::gate::slots::caps::{self, Entry, Kind};
 use crate::gate::verdict::Spent;
+use crate::identity::Presented;
 use crate::identity::address::Address;
-use crate::identity::{Presented, Subject};
 use crate::isolate::{Isolate, Loaded};
 use crate::now_or_later::afterwards;
 use crate::policy::{Binding, Settings};
@@ -116,7 +116,7 @@ async fn decide_and_forward(
         _ => Kind::Plain,
     };
     let caps = if reception.free { Vec::new() } else { caps::met(policy, route, kind) };
-    let keepers = SlotsClient { env: env.clone(), deadline: settings.deadline };
+    let keepers = SlotsClient { env: env.clone() };
     // Another handle on the same request; its own `clone` would copy it, body and all.
     let handle = Clone::clone(arrived.request);
     let actors = Client { env, request: handle };
@@ -124,11 +124,16 @@ async fn decide_and_forward(
     let Isolate { wallet, local, circuits, .. } = &**isolate;
     let gate = Gate { actors: &actors, wallet, local, circuits, patience, wall: clock::now };
     let mut entry = Entry::default();
-    let enter = async || {
-        entry = enter(isolate, &keepers, &caps, ip).await;
-        entry.refused.is_none()
+    let enter = async |time| {
+        if !caps.is_empty() {
+            stay::call_books(isolate);
+            let admit =
+                Admit { keepers: &keepers, books: &isolate.books, patience: patience.deadline, wall: clock::now };
+            entry = caps::enter(&admit, &caps, ip, time).await;
+        }
+        entry.refused.is_none().then_some(entry.waited)
     };
-    let mut decision = gate.decide_around(&plan, enter).await;
+    let mut decision = gate.decide_around(&plan, caps.len(), enter).await;
     decision.spent.add(&entry.spent);
     circuits.borrow_mut().budget.spend(entry.spent.actors.max(entry.spent.rows).into());
     let decided = clock::now();
@@ -198,14 +203,4 @@ async fn run_errands(
     runner.prepay().await;
     join_all(refills.into_iter().map(|errand| runner.refill(errand))).await;
     join_all(tendings.into_iter().map(|errand| runner.tend(errand))).await;
-}
-
-/// Gets a request a place under each of `caps`.
-async fn enter<'p>(isolate: &Isolate, keepers: &SlotsClient, caps: &[MetCap<'p>], caller: Subject) -> Entry<'p> {
-    if caps.is_empty() {
-        return Entry::default();
-    }
-    stay::call_books(isolate);
-    let admit = Admit { keepers, books: &isolate.books, patience: keepers.deadline, wall: clock::now };
-    caps::enter(&admit, caps, caller).await
 }

@@ -7,6 +7,7 @@ use crate::gate::slots::Holder;
 use crate::gate::slots::admit::Admit;
 use crate::gate::slots::beats::Id;
 use crate::isolate::Isolate;
+use crate::limit::time::Span;
 use crate::now_or_later::now_or_later;
 use crate::policy::{Cap, Policy};
 use core::fmt::Write;
@@ -59,6 +60,7 @@ pub fn call_books(isolate: &Isolate) {
 struct Stay {
     isolate: Rc<Isolate>,
     client: SlotsClient,
+    patience: Span,
     places: Vec<(Rc<Cap>, Id)>,
 }
 
@@ -68,8 +70,8 @@ impl Stay {
         let policy = &isolate.loaded.as_ref()?.policy;
         call_books(&isolate);
         let places = read(policy, lines.lines()).collect();
-        let client = SlotsClient { env: env.clone(), deadline: policy.settings.deadline };
-        Some(Stay { isolate, client, places })
+        let (client, patience) = (SlotsClient { env: env.clone() }, policy.settings.deadline);
+        Some(Stay { isolate, client, patience, places })
     }
 
     /// Renews what is held, and gives back what is not needed.
@@ -90,8 +92,7 @@ impl Stay {
     }
 
     fn admit(&self) -> Admit<'_, SlotsClient> {
-        let patience = self.client.deadline;
-        Admit { keepers: &self.client, books: &self.isolate.books, patience, wall: clock::now }
+        Admit { keepers: &self.client, books: &self.isolate.books, patience: self.patience, wall: clock::now }
     }
 }
 

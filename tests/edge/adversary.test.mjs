@@ -18,67 +18,6 @@ function raw(edge, head, body = "") {
   return socket;
 }
 
-test("a decision is made within DEADLINE, however many caps cannot be asked", todo, async (t) => {
-  const vars = {
-    DEADLINE: "300ms",
-    LIMIT_BASE: { in_flight: "10", global: "1000/s", per_ip: "100/s", on_error: "local" },
-    LIMIT_X: { route: "/x", in_flight: "5", on_error: "local" },
-  };
-  const edge = await start(t, { vars });
-  await edge.run();
-  for (const match of ["", "shared"]) {
-    await edge.fail({ actor: { kind: "hang", ms: 5_000, match } });
-    const begun = performance.now();
-    assert.equal((await edge.get("/x", { ip })).status, 200);
-    const took = Math.round(performance.now() - begun);
-    assert.ok(took < 450, `${took} ms`);
-    await edge.fail({ actor: null });
-    await sleep(1_000);
-  }
-});
-
-test("a cap's actor that hangs is left alone: fewer and fewer calls, and nobody waits", todo, async (t) => {
-  const edge = await start(t, { vars: { DEADLINE: "300ms", LIMIT_ALL: { ...ALL, in_flight: "5", on_error: "open" } } });
-  await edge.run();
-  await edge.fail({ actor: { kind: "hang", ms: 5_000 } });
-  const waited = [];
-  const end = performance.now() + 6_000;
-  while (performance.now() < end) {
-    const begun = performance.now();
-    await parallel(3, () => edge.get("/x", { ip }));
-    if (performance.now() - begun > 200) waited.push(Math.round(performance.now() - begun));
-    await sleep(20);
-  }
-  const { calls } = await edge.asked();
-  t.diagnostic(`${calls} calls in 6 s, and ${waited.length} times all waited`);
-  // 0, 300 ms, and after pauses of 250, 500, 1,000, 2,000 ms, each up to half as long again.
-  assert.ok(calls <= 7, `${calls} calls`);
-});
-
-test("an overloaded actor of a cap gets pauses that grow", todo, async (t) => {
-  const edge = await start(t, { vars: { DEADLINE: "300ms", LIMIT_ALL: { ...ALL, in_flight: "5", on_error: "open" } } });
-  await edge.run();
-  await edge.fail({ actor: { kind: "throw", flags: { overloaded: true } } });
-  const end = performance.now() + 8_000;
-  while (performance.now() < end) {
-    await edge.get("/x", { ip });
-    await sleep(20);
-  }
-  const { calls } = await edge.asked();
-  assert.ok(calls <= 7, `${calls} calls in 8 s`);
-});
-
-test("it is logged when a cap is checked again", todo, async (t) => {
-  const edge = await start(t, { vars: { DEADLINE: "200ms", LIMIT_ALL: { ...ALL, in_flight: "5", on_error: "open" } } });
-  await edge.run();
-  await edge.fail({ actor: { kind: "throw" } });
-  await edge.get("/x", { ip });
-  await edge.fail({ actor: null });
-  await sleep(1_000);
-  await edge.get("/x", { ip });
-  assert.deepEqual(edge.records.map(({ event, place }) => `${event} ${place}`), ["warning all/in-flight", "restored all/in-flight"]);
-});
-
 test("a cap holds while its actor is slow, whatever DEADLINE is", todo, async (t) => {
   const edge = await start(t, { vars: { DEADLINE: "5s", LIMIT_ALL: { ...ALL, in_flight: "4" } } });
   await edge.run();

@@ -201,6 +201,7 @@ test("nonsense from an actor lends nothing", async (t) => {
     await edge.advance(2_000);
   }
   await edge.fail({ actor: null });
+  await edge.advance(16_000); // it is not left alone for longer
   assert.equal((await edge.get("/x", { ip })).status, 200);
 });
 

@@ -1,6 +1,7 @@
 // When a limit cannot be checked: `on_error` decides, inside the deadline, and nobody shouts.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { count, HOUR, inTurn, MINUTE, NOON, parallel, problem, start, until } from "./harness/index.mjs";
 
 let edge;
@@ -159,4 +160,68 @@ test("what on_error decides of a cap is told in the trace as well", async (t) =>
   const answer = await edge.get("/x", { ip: "203.0.113.7" });
   assert.equal(answer.status, 200);
   assert.match(answer.headers["penstock-trace"], /unchecked=2/);
+});
+
+test("a decision is made within DEADLINE, however many caps cannot be asked", async (t) => {
+  const vars = {
+    DEADLINE: "300ms",
+    LIMIT_BASE: { in_flight: "10", global: "1000/s", per_ip: "100/s", on_error: "local" },
+    LIMIT_X: { route: "/x", in_flight: "5", on_error: "local" },
+  };
+  const edge = await start(t, { vars });
+  await edge.run();
+  for (const match of ["", "shared"]) {
+    await edge.fail({ actor: { kind: "hang", ms: 5_000, match } });
+    const begun = performance.now();
+    assert.equal((await edge.get("/x", { ip: "203.0.113.7" })).status, 200);
+    const took = Math.round(performance.now() - begun);
+    assert.ok(took < 450, `${took} ms`);
+    await edge.fail({ actor: null });
+    await sleep(1_000);
+  }
+});
+
+test("a cap's actor that hangs is left alone: fewer and fewer calls, and nobody waits", async (t) => {
+  const edge = await start(t, { vars: { DEADLINE: "300ms", LIMIT_ALL: { route: "/*", in_flight: "5", on_error: "open" } } });
+  await edge.run();
+  await edge.fail({ actor: { kind: "hang", ms: 5_000 } });
+  let waited = 0;
+  const end = performance.now() + 6_000;
+  while (performance.now() < end) {
+    await parallel(3, async () => {
+      const begun = performance.now();
+      assert.equal((await edge.get("/x", { ip: "203.0.113.7" })).status, 200);
+      if (performance.now() - begun > 200) waited++;
+    });
+    await sleep(20);
+  }
+  const { calls } = await edge.asked();
+  t.diagnostic(`${calls} calls in 6 s, and ${waited} waited`);
+  // 0, 300 ms, and after pauses of 250, 500, 1,000, 2,000 ms, each up to half as long again or as short.
+  assert.ok(calls <= 7, `${calls} calls`);
+  assert.ok(waited <= 2 * 3 + calls - 2, `${waited} waited`);
+});
+
+test("an overloaded actor of a cap gets pauses that grow", async (t) => {
+  const edge = await start(t, { vars: { DEADLINE: "300ms", LIMIT_ALL: { route: "/*", in_flight: "5", on_error: "open" } } });
+  await edge.run();
+  await edge.fail({ actor: { kind: "throw", flags: { overloaded: true } } });
+  const end = performance.now() + 8_000;
+  while (performance.now() < end) {
+    await edge.get("/x", { ip: "203.0.113.7" });
+    await sleep(20);
+  }
+  const { calls } = await edge.asked();
+  assert.ok(calls <= 7, `${calls} calls in 8 s`);
+});
+
+test("it is logged when a cap is checked again", async (t) => {
+  const edge = await start(t, { vars: { DEADLINE: "200ms", LIMIT_ALL: { route: "/*", in_flight: "5", on_error: "open" } } });
+  await edge.run();
+  await edge.fail({ actor: { kind: "throw" } });
+  await edge.get("/x", { ip: "203.0.113.7" });
+  await edge.fail({ actor: null });
+  await sleep(1_000);
+  await edge.get("/x", { ip: "203.0.113.7" });
+  assert.deepEqual(edge.records.map(({ event, place }) => `${event} ${place}`), ["warning all/in-flight", "restored all/in-flight"]);
 });

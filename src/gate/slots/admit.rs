@@ -3,7 +3,9 @@
 use super::beats::Id;
 use super::book::{Book, Turn};
 use super::books::{Books, Ticket};
-use super::{Keepers, Question, Reserve};
+use super::caps::MetCap;
+use super::{Keepers, Question};
+use crate::gate::circuit::Heard;
 use crate::gate::on_error::Ways;
 use crate::gate::ports::Trouble;
 use crate::gate::verdict::Spent;
@@ -38,6 +40,10 @@ pub struct Admission {
     pub place: Result<Ticket, Without>,
     /// What was wrong, where the actor could not be asked.
     pub trouble: Option<Trouble>,
+    /// Whether the cap is checked again, and could not be before.
+    pub again: bool,
+    /// How long the request has waited although it was full.
+    pub waited: Span,
 }
 
 /// Who lets requests in.
@@ -47,32 +53,43 @@ pub struct Admit<'a, K> {
     pub keepers: &'a K,
     /// What the isolate knows.
     pub books: &'a RefCell<Books>,
-    /// How long an actor may take.
+    /// How long a decision may take, and so an actor.
     pub patience: Span,
     /// Reads the wall clock.
     pub wall: fn() -> Time,
 }
 
 impl<K: Keepers> Admit<'_, K> {
-    /// Gets a request a place under `cap`, if there is one within `wait`.
-    pub async fn admit(&self, cap: &Rc<Cap>, leaves: Reserve, wait: Span, spent: &mut Spent) -> Admission {
+    /// Gets a request that has these `places` already one under another cap: it has so much `time` for that, and for what it waits besides.
+    pub async fn admit(&self, met: &MetCap<'_>, places: &[Ticket], time: Span, spent: &mut Spent) -> Admission {
+        let &MetCap { cap, leaves, wait, .. } = met;
         spent.limits = spent.limits.saturating_add(1);
         let begun = (self.wall)();
-        let mut trouble = None;
+        let mut again = false;
         let mut asked = false;
         let mut in_vain = 0;
         let mut pressed = false;
+        let mut full = None;
         let mut waiting = None;
-        let place = loop {
+        let mut waited;
+        let (place, trouble) = loop {
+            let at = (self.wall)();
+            waited = full.map_or(Span::ZERO, |since| at.since(since).min(wait));
             if in_vain >= ASKS {
-                break Err(Without::Full);
+                break (Err(Without::Full), None);
             }
-            let waited = (self.wall)().since(begun);
+            let granted = full.map_or(time, |_| time.plus(wait));
+            let left = granted.over(at.since(begun)).min(self.patience);
+            // Nobody else gives signs of life for it before it is at the origin.
+            places.iter().for_each(|place| place.hold(at, left));
             let turn = self.book(cap, |book, now| {
                 if let Some(id) = waiting {
                     book.waits(id, now);
                 }
-                let turn = book.turn(leaves, now, self.patience);
+                again |= book.step_up();
+                // What is asked of one in trouble needs its time.
+                let vain = book.is_in_trouble() && self.is_short(left);
+                let turn = book.turn(leaves, now, if vain { Span::ZERO } else { left });
                 // Once, and once more when a question has been asked without it.
                 if !matches!(turn, Turn::Go(_)) && (!pressed || matches!(turn, Turn::Ask(_))) {
                     book.press();
@@ -83,46 +100,48 @@ impl<K: Keepers> Admit<'_, K> {
             match turn {
                 Turn::Go(id) => {
                     spent.wallet = spent.wallet.saturating_add(u32::from(!asked));
-                    break Ok(self.ticket(cap, id));
+                    break (Ok(self.ticket(cap, id)), None);
                 }
                 Turn::Ask(question) => {
                     asked = true;
                     in_vain = u32::saturating_add(in_vain, 1);
                     spent.actors = spent.actors.saturating_add(1);
-                    match self.ask(cap, &question).await {
+                    match self.ask(cap, &question, left).await {
                         Ok(rows) => spent.rows = spent.rows.saturating_add(rows),
-                        Err(problem) => trouble = Some(problem),
+                        Err(trouble) => break (self.alone(cap), Some(trouble)),
                     }
                 }
-                Turn::Look if waited < self.patience.plus(wait) => self.keepers.pause(LOOK).await,
+                Turn::Look if left > Span::ZERO => self.keepers.pause(LOOK).await,
+                Turn::Look => break (self.alone(cap), Some(Trouble::Late)),
                 Turn::Full if waited < wait => {
+                    full = full.or(Some(at));
                     waiting = waiting.or_else(|| self.book(cap, Book::may_wait));
                     if waiting.is_none() {
-                        break Err(Without::Full);
+                        break (Err(Without::Full), None);
                     }
                     in_vain = 0;
                     self.keepers.pause(WAIT_LOOK).await;
                 }
-                Turn::Full => break Err(Without::Full),
-                Turn::Look | Turn::Unknown => break self.alone(cap),
+                Turn::Full => break (Err(Without::Full), None),
+                Turn::Unknown => break (self.alone(cap), Some(Trouble::NotAsked)),
             }
         };
         if let Some(id) = waiting {
             self.book(cap, |book, _| book.stop_waiting(id));
         }
-        Admission { place, trouble }
+        Admission { place, trouble, again, waited }
     }
 
-    /// How long a place may take at most that may be waited for as long as `wait`.
-    pub(super) fn longest(&self, wait: Span) -> Span {
-        wait.plus(self.patience.times(u64::from(ASKS).saturating_add(1)))
+    /// Whether an answer may be late after so long without anyone's fault.
+    fn is_short(&self, patience: Span) -> bool {
+        patience.times(4) < self.patience
     }
 
     /// Says to the actor what is to be said off any request's path; how many calls that took, or rows, where there were more.
     pub async fn tick(&self, cap: &Rc<Cap>) -> u32 {
         match self.book(cap, |book, now| book.tick(now, self.patience)) {
             // Who needs a slot will see that the actor does not answer.
-            Some(question) => self.ask(cap, &question).await.unwrap_or(1).max(1),
+            Some(question) => self.ask(cap, &question, self.patience).await.unwrap_or(1).max(1),
             None => 0,
         }
     }
@@ -137,14 +156,19 @@ impl<K: Keepers> Admit<'_, K> {
         self.book(cap, |book, now| book.tend_on(looks, now))
     }
 
-    async fn ask(&self, cap: &Rc<Cap>, question: &Question) -> Result<u32, Trouble> {
-        let answer = self.keepers.ask(&cap.name, question).await;
-        self.book(cap, |book, now| book.hear(question.number, answer.as_ref().ok().copied(), now));
+    async fn ask(&self, cap: &Rc<Cap>, question: &Question, patience: Span) -> Result<u32, Trouble> {
+        let answer = self.keepers.ask(&cap.name, question, patience).await;
+        let heard = match &answer {
+            Err(Trouble::Late) if self.is_short(patience) => Heard::Nothing,
+            answer => Heard::of(answer),
+        };
+        self.book(cap, |book, now| book.hear(question.number, answer.as_ref().copied().map_err(|_| heard), now));
         answer.map(|answer| answer.rows)
     }
 
     /// What a cap comes to that cannot be checked.
     fn alone(&self, cap: &Rc<Cap>) -> Result<Ticket, Without> {
+        self.book(cap, |book, _| book.step_down());
         let ways = Ways {
             local: || self.book(cap, Book::enter_alone).ok_or(Without::Full),
             open: || Ok(self.book(cap, Book::enter)),

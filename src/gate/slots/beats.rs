@@ -16,6 +16,9 @@ const GRACE: Span = Span::from_millis(500);
 /// No hold-up is as long as this: nobody was there.
 const SILENCE: Span = Span::from_secs(6);
 
+/// Who is to be silent for so long is not gone by then, with a second to spare.
+const SILENT: Span = Span::from_secs(2);
+
 /// How often the gone are looked for.
 const SWEEP: Span = Span::from_millis(250);
 
@@ -62,7 +65,7 @@ impl Beats {
     /// Is still there, and will give no sign for up to `span`.
     pub fn hold(&mut self, id: Id, now: Time, span: Span) {
         self.look(now);
-        self.last.insert(id, now.plus(span));
+        self.last.insert(id, now.plus(span.over(SILENT)));
     }
 
     /// Has left.

@@ -2,6 +2,7 @@
 
 use super::beats::{Beats, Id};
 use super::{Holder, Question, Reserve, Sample};
+use crate::gate::circuit::{Circuit, Pass};
 use crate::limit::steady::Steady;
 use crate::limit::time::{Span, Time};
 use crate::policy::Size;
@@ -37,9 +38,13 @@ pub struct Book {
     /// The question under way.
     asked: Option<Asked>,
     number: u64,
+    tried: Time,
     heard: Time,
-    /// Until then no more are to be had, or nobody is to be asked.
-    shut: Option<Shut>,
+    /// Whether the actor is left alone.
+    circuit: Circuit,
+    checked: Checked,
+    /// Until then there are no slots for requests that leave so many to others, or more.
+    full: Option<(Reserve, Time)>,
     /// Requests that found no slot since the last question.
     pressed: u64,
     /// The most under way at once, in this stretch of [`IDLE`] and in the one before.
@@ -59,18 +64,22 @@ pub struct Book {
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     number: u64,
+    pass: Pass,
     at: Time,
+    /// Until when it is waited for.
+    due: Time,
     wants: u64,
     leaves: Reserve,
 }
 
-/// Why nobody is asked for a moment, and until when.
-#[derive(Clone, Copy, Debug)]
-enum Shut {
-    /// There are no slots for requests that leave so many to others, or more.
-    Full(Reserve, Time),
-    /// The actor cannot be asked.
-    Trouble(Time),
+/// Whether the cap is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Checked {
+    Yes,
+    /// `on_error` decided.
+    No,
+    /// It was not a moment ago, and nobody has been told yet that it is.
+    Again,
 }
 
 /// What a request may do.
@@ -84,7 +93,7 @@ pub enum Turn {
     Look,
     /// There is none.
     Full,
-    /// Nobody knows: the actor did not answer a moment ago.
+    /// Nobody knows: the actor is left alone, or there is no time to ask it.
     Unknown,
 }
 
@@ -105,8 +114,11 @@ impl Book {
             given: 0,
             asked: None,
             number: holder.numbers(),
+            tried: Time::default(),
             heard: Time::default(),
-            shut: None,
+            circuit: Circuit::default(),
+            checked: Checked::Yes,
+            full: None,
             pressed: 0,
             peak: 0,
             last_peak: 0,
@@ -133,22 +145,21 @@ impl Book {
         if now < self.until { self.held } else { 0 }
     }
 
-    /// A request's turn. `patience` is how long an answer may take.
+    /// A request's turn, which can wait so long for an answer.
     pub fn turn(&mut self, leaves: Reserve, now: Time, patience: Span) -> Turn {
         let used = self.users.count(now);
         if used < self.usable(leaves, now) {
             return Turn::Go(self.enter(now));
         }
-        match self.shut {
-            Some(Shut::Full(least, until)) if least <= leaves && now < until => return Turn::Full,
-            Some(Shut::Trouble(until)) if now < until => return Turn::Unknown,
-            _ => {}
+        if self.full.is_some_and(|(least, until)| least <= leaves && now < until) {
+            return Turn::Full;
         }
-        if self.busy(now, patience) {
-            return Turn::Look;
+        if self.busy(now) {
+            // Nobody else waits for the one that is to find out whether the trouble is over.
+            return if self.circuit.is_open() { Turn::Unknown } else { Turn::Look };
         }
         let wants = with_margin(used.saturating_add(self.pressed.max(1)));
-        Turn::Ask(self.question(wants, leaves, now))
+        self.ask(wants, leaves, now, patience).map_or(Turn::Unknown, Turn::Ask)
     }
 
     /// Notes that a request has found no slot: that is how many more are wanted.
@@ -231,10 +242,6 @@ impl Book {
         // Rounded to the nearest, so that all isolates together leave about as many.
         let part = left.saturating_mul(held).saturating_add(self.cap / 2).checked_div(self.cap).unwrap_or(0);
         held.saturating_sub(part)
-    }
-
-    fn busy(&self, now: Time, patience: Span) -> bool {
-        self.asked.is_some_and(|asked| now < asked.at.plus(patience))
     }
 
     fn roll(&mut self, now: Time) {

@@ -1,6 +1,6 @@
 //! Which caps a request meets, and its way through them.
 
-use super::admit::{Admit, Without};
+use super::admit::{Admission, Admit, Without};
 use super::books::Ticket;
 use super::{Keepers, Reserve};
 use crate::gate::ports::Trouble;
@@ -59,7 +59,11 @@ pub struct Entry<'p> {
     /// Caps in shadow that would have.
     pub shadows: Vec<Crowded<'p>>,
     /// Caps whose actors could not be asked.
-    pub unchecked: Vec<(&'p Cap, Option<Trouble>)>,
+    pub unchecked: Vec<(&'p Cap, Trouble)>,
+    /// Caps that were checked again, and could not be before.
+    pub restored: Vec<&'p Cap>,
+    /// How long it has waited for places.
+    pub waited: Span,
     /// What it took.
     pub spent: Spent,
 }
@@ -86,40 +90,50 @@ pub fn met<'p>(policy: &'p Policy, route: Option<&'p Binding>, kind: Kind) -> Ve
     in_flight.chain(sockets).collect()
 }
 
-/// Gets a request of `caller`'s a place under each of `caps`, or under none.
-pub async fn enter<'p>(admit: &Admit<'_, impl Keepers>, caps: &[MetCap<'p>], caller: Subject) -> Entry<'p> {
+/// Gets a request of `caller`'s a place under each of `caps`, or under none. It has so much `time` for that, besides what it waits for places.
+pub async fn enter<'p>(
+    admit: &Admit<'_, impl Keepers>,
+    mut caps: &[MetCap<'p>],
+    caller: Subject,
+    time: Span,
+) -> Entry<'p> {
     let mut entry = Entry::default();
-    for &MetCap { cap, binding, leaves, wait } in caps {
-        hold(&entry.places, admit, wait);
-        let admission = admit.admit(cap, leaves, wait, &mut entry.spent).await;
-        let unknown = matches!(admission.place, Err(Without::Unknown));
-        if admission.trouble.is_some() || unknown {
-            entry.unchecked.push((cap, admission.trouble));
-        }
-        match admission.place {
-            Ok(place) => entry.places.push(place),
-            Err(_) => {
-                let reason = if unknown { Reason::LimiterUnavailable } else { Reason::OverCapacity };
-                let crowded = Crowded { cap, binding, reason, wait: come_back(caller) };
-                match cap.mode {
-                    Mode::Shadow => entry.shadows.push(crowded),
-                    Mode::Enforce => {
-                        entry.places.clear();
-                        entry.refused = Some(crowded);
-                        break;
-                    }
-                }
+    let due = (admit.wall)().plus(time);
+    while let [met, next @ ..] = caps {
+        caps = next;
+        let left = due.plus(entry.waited).since((admit.wall)());
+        // One whose actor hangs must not leave the next unchecked as well.
+        let kept = if next.is_empty() { Span::ZERO } else { left.half().half() };
+        let admission = admit.admit(met, &entry.places, left.over(kept), &mut entry.spent).await;
+        let &MetCap { cap, binding, .. } = met;
+        let Admission { place, trouble, again, waited } = admission;
+        entry.waited = entry.waited.plus(waited);
+        entry.unchecked.extend(trouble.map(|trouble| (&**cap, trouble)));
+        entry.restored.extend(again.then_some(&**cap));
+        let without = match place {
+            Ok(place) => {
+                entry.places.push(place);
+                continue;
+            }
+            Err(without) => without,
+        };
+        let reason = match without {
+            Without::Unknown => Reason::LimiterUnavailable,
+            Without::Full => Reason::OverCapacity,
+        };
+        let crowded = Crowded { cap, binding, reason, wait: come_back(caller) };
+        match cap.mode {
+            Mode::Shadow => entry.shadows.push(crowded),
+            Mode::Enforce => {
+                entry.places.clear();
+                entry.refused = Some(crowded);
+                break;
             }
         }
     }
-    // What everyone shares is asked next.
-    hold(&entry.places, admit, Span::ZERO);
+    // What everyone shares is asked next, and nobody gives signs of life before the request is at the origin.
+    entry.places.iter().for_each(|place| place.hold((admit.wall)(), admit.patience));
     entry
-}
-
-/// Nobody gives signs of life for a request before it is at the origin, so its places are held for it until then.
-fn hold(places: &[Ticket], admit: &Admit<'_, impl Keepers>, wait: Span) {
-    places.iter().for_each(|place| place.hold((admit.wall)(), admit.longest(wait)));
 }
 
 fn come_back(caller: Subject) -> u64 {

@@ -136,8 +136,8 @@ impl Answer {
 
 /// Those who keep count of caps.
 pub trait Keepers {
-    /// Asks the actor of the cap called `cap`.
-    fn ask(&self, cap: &str, question: &Question) -> impl Future<Output = Result<Answer, Trouble>>;
+    /// Asks the actor of the cap called `cap`. Made to answer, or to fail, within `patience`.
+    fn ask(&self, cap: &str, question: &Question, patience: Span) -> impl Future<Output = Result<Answer, Trouble>>;
 
     /// Waits.
     fn pause(&self, span: Span) -> impl Future<Output = ()>;

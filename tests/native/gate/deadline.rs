@@ -62,11 +62,12 @@ fn who_has_waited_for_a_place_still_has_its_shared_limits_checked() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "10/min", "in_flight": "5", "wait": "2s"}}"#);
     deployment.slow.replace(Some(("Shared", Span::from_millis(100))));
     let plan = Plan::new(&deployment.policy, None, Subject::from_bytes([1; 16]), |_| None);
-    let wait = async || {
+    let wait = async |time| {
+        assert!(time < DEADLINE && time > DEADLINE.half());
         deployment.forward(Span::from_secs(2));
-        true
+        Some(Span::from_secs(2))
     };
-    let decision = run(deployment.gate().decide_around(&plan, wait));
+    let decision = run(deployment.gate().decide_around(&plan, 1, wait));
     assert!(decision.refusal.is_none(), "{decision:?}");
     assert!(decision.unchecked.is_empty());
 }

@@ -1,6 +1,7 @@
 //! What an isolate makes of what it is lent.
 
 use crate::support::EVENING;
+use penstock::gate::circuit::Heard;
 use penstock::gate::slots::book::{Book, Turn};
 use penstock::gate::slots::{Answer, Holder, Question, Reserve, TERM};
 use penstock::limit::time::{Span, Time};
@@ -44,7 +45,7 @@ fn with(slots: u64) -> Book {
     let mut book = book();
     (0..slots).for_each(|_| book.press());
     let question = asks(turn(&mut book, EVENING));
-    book.hear(question.number, Some(given(slots)), EVENING);
+    book.hear(question.number, Ok(given(slots)), EVENING);
     book
 }
 
@@ -58,11 +59,11 @@ fn a_crowd_asks_twice_and_is_let_in_together() {
         assert_eq!(turn(&mut book, EVENING), Turn::Look);
         book.press();
     }
-    book.hear(first.number, Some(given(1)), EVENING);
+    book.hear(first.number, Ok(given(1)), EVENING);
     goes(turn(&mut book, EVENING));
     let second = asks(turn(&mut book, EVENING));
     assert_eq!((second.keeps, second.wants), (1, 11), "those who wait, and a quarter more");
-    book.hear(second.number, Some(given(10)), EVENING);
+    book.hear(second.number, Ok(given(10)), EVENING);
     for _ in 0..9 {
         goes(turn(&mut book, EVENING));
     }
@@ -73,7 +74,7 @@ fn a_slot_that_falls_free_is_used_at_once_even_while_it_is_full() {
     let mut book = with(2);
     let [first, _] = [(); 2].map(|()| goes(turn(&mut book, EVENING)));
     let question = asks(turn(&mut book, EVENING));
-    book.hear(question.number, Some(given(2)), EVENING);
+    book.hear(question.number, Ok(given(2)), EVENING);
     for at in [0, 20, 49] {
         assert_eq!(turn(&mut book, ms(at)), Turn::Full, "no call for those who are refused");
     }
@@ -91,9 +92,9 @@ fn an_answer_that_comes_too_late_is_not_heard() {
     let late = asks(turn(&mut book, EVENING));
     let next = asks(turn(&mut book, ms(300)));
     assert!(next.number > late.number);
-    book.hear(late.number, Some(given(9)), ms(301));
+    book.hear(late.number, Ok(given(9)), ms(301));
     assert_eq!(book.held(ms(301)), 2);
-    book.hear(next.number, Some(given(5)), ms(302));
+    book.hear(next.number, Ok(given(5)), ms(302));
     assert_eq!(book.held(ms(302)), 5);
 }
 
@@ -102,7 +103,7 @@ fn nothing_is_used_past_the_term_counted_from_the_question() {
     let mut book = book();
     book.press();
     let question = asks(turn(&mut book, EVENING));
-    book.hear(question.number, Some(given(3)), ms(200));
+    book.hear(question.number, Ok(given(3)), ms(200));
     assert_eq!((book.held(ms(9_999)), book.held(ms(10_000))), (3, 0));
     asks(turn(&mut book, ms(10_000)));
 }
@@ -152,7 +153,7 @@ fn low_requests_leave_their_part_of_what_the_isolate_holds_as_the_cap_fills_up()
     let question = asks(turn(&mut book, EVENING));
     let answer =
         |free| Answer { slots: 50, share: 100, cap: 100, free, term: TERM, again: Span::from_millis(50), rows: 0 };
-    book.hear(question.number, Some(answer(50)), EVENING);
+    book.hear(question.number, Ok(answer(50)), EVENING);
     let low = |book: &mut Book| {
         (0..60).filter(|_| matches!(book.turn(Reserve::Fifth, EVENING, PATIENCE), Turn::Go(_))).count()
     };
@@ -160,7 +161,7 @@ fn low_requests_leave_their_part_of_what_the_isolate_holds_as_the_cap_fills_up()
     let mut book = Book::new(ME, Size::Fixed(100));
     (0..40).for_each(|_| book.press());
     let question = asks(turn(&mut book, EVENING));
-    book.hear(question.number, Some(answer(0)), EVENING);
+    book.hear(question.number, Ok(answer(0)), EVENING);
     assert_eq!(low(&mut book), 40, "others hold the rest: a fifth of its own is what it leaves");
     goes(turn(&mut book, EVENING));
 }
@@ -177,9 +178,9 @@ fn what_an_earlier_instance_left_under_way_is_counted_in_the_first_question_of_t
     assert_eq!((question.holder, question.keeps), (asked.holder, 3));
     assert!(question.number > asked.number);
     // What the old one asked is not answered to it.
-    book.hear(asked.number, Some(given(10)), ms(150));
+    book.hear(asked.number, Ok(given(10)), ms(150));
     assert_eq!(book.held(ms(150)), 0);
-    book.hear(question.number, Some(given(4)), ms(200));
+    book.hear(question.number, Ok(given(4)), ms(200));
     let next = goes(turn(&mut book, ms(200)));
     assert!(!ids.contains(&next));
     asks(turn(&mut book, ms(300)));
@@ -208,7 +209,7 @@ fn what_an_earlier_instance_held_and_nobody_uses_goes_back() {
     let question = book.tick(EVENING, PATIENCE).unwrap();
     assert_eq!((question.keeps, question.wants), (0, 0));
     assert!(book.tend_on(1, EVENING), "until the actor has heard it");
-    book.hear(question.number, Some(given(0)), EVENING);
+    book.hear(question.number, Ok(given(0)), EVENING);
     assert!(!book.tend_on(1, EVENING));
     assert_eq!(book.tick(EVENING, PATIENCE), None);
 }
@@ -218,10 +219,51 @@ fn an_actor_in_trouble_is_left_alone_for_a_while() {
     let mut book = with(1);
     goes(turn(&mut book, EVENING));
     let question = asks(turn(&mut book, EVENING));
-    book.hear(question.number, None, EVENING);
-    assert_eq!(turn(&mut book, ms(400)), Turn::Unknown);
-    assert_eq!(book.tick(ms(400), PATIENCE), None);
-    asks(turn(&mut book, ms(800)));
+    book.hear(question.number, Err(Heard::Failure), EVENING);
+    let question = asks(turn(&mut book, EVENING));
+    book.hear(question.number, Err(Heard::Failure), EVENING);
+    assert_eq!(turn(&mut book, ms(100)), Turn::Unknown, "twice in a row");
+    assert_eq!(book.tick(ms(100), PATIENCE), None);
+    let question = asks(turn(&mut book, ms(400)));
+    assert_eq!(turn(&mut book, ms(401)), Turn::Unknown, "nobody waits for the one that finds out");
+    book.hear(question.number, Ok(given(1)), ms(402));
+    asks(turn(&mut book, ms(500)));
+    assert_eq!(turn(&mut book, ms(501)), Turn::Look);
+}
+
+#[test]
+fn who_has_no_time_left_does_not_ask_and_takes_no_probe_from_others() {
+    let mut book = with(0);
+    assert_eq!(book.turn(Reserve::Nothing, ms(100), Span::ZERO), Turn::Unknown);
+    let question = asks(turn(&mut book, ms(100)));
+    book.hear(question.number, Err(Heard::Overload), ms(100));
+    assert_eq!(book.turn(Reserve::Nothing, ms(600), Span::ZERO), Turn::Unknown);
+    asks(turn(&mut book, ms(600)));
+}
+
+#[test]
+fn what_is_under_way_is_renewed_while_its_term_runs_although_its_actor_is_left_alone() {
+    for crowd in [true, false] {
+        let mut book = with(1);
+        let id = goes(turn(&mut book, EVENING));
+        let mut asked = vec![0];
+        for at in (0..60_000).step_by(100) {
+            book.beat(id, ms(at));
+            let tick = if at % 1_000 == 0 { book.tick(ms(at), PATIENCE) } else { None };
+            let question = tick.or_else(|| match turn(&mut book, ms(at)) {
+                Turn::Ask(question) if crowd => Some(question),
+                _ => None,
+            });
+            if let Some(question) = question {
+                book.hear(question.number, Err(Heard::Overload), ms(at));
+                asked.push(at);
+            }
+        }
+        let (term, then): (Vec<u64>, Vec<u64>) = asked.into_iter().partition(|at| *at < 10_000);
+        assert!(term.windows(2).all(|pair| pair[1] - pair[0] <= 3_500), "{term:?}");
+        assert!(term.len() <= 9, "{term:?}");
+        assert!((3..=10).contains(&then.len()), "and then like any other question: {then:?}");
+    }
 }
 
 #[test]

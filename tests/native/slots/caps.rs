@@ -10,15 +10,17 @@ use penstock::gate::slots::{Answer, Keepers, Question, Reserve, TERM};
 use penstock::gate::verdict::Reason;
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
-use penstock::policy::{Cap, Policy};
+use penstock::policy::{Cap, OnError, Policy};
 use serde_json::{Value, json};
 use std::rc::Rc;
+
+const DEADLINE: Span = Span::from_millis(250);
 
 /// Gives what it is asked for, up to so many at each cap; `None` answers nothing.
 struct Giving(Option<u64>, Cell<u32>);
 
 impl Keepers for Giving {
-    async fn ask(&self, _cap: &str, question: &Question) -> Result<Answer, Trouble> {
+    async fn ask(&self, _cap: &str, question: &Question, _patience: Span) -> Result<Answer, Trouble> {
         self.1.set(self.1.get() + 1);
         let most = self.0.ok_or(Trouble::Overloaded)?;
         let slots = question.wants.min(most);
@@ -49,8 +51,8 @@ fn caps<'p>(policy: &'p Policy, path: &str, kind: Kind) -> Vec<MetCap<'p>> {
 }
 
 fn let_in<'p>(keepers: &Giving, books: &RefCell<Books>, caps: &[MetCap<'p>], caller: u8) -> Entry<'p> {
-    let admit = Admit { keepers, books, patience: Span::from_millis(250), wall: || EVENING };
-    run(enter(&admit, caps, Subject::from_bytes([caller; 16])))
+    let admit = Admit { keepers, books, patience: DEADLINE, wall: || EVENING };
+    run(enter(&admit, caps, Subject::from_bytes([caller; 16]), DEADLINE))
 }
 
 #[test]
@@ -117,7 +119,8 @@ fn a_cap_that_cannot_be_checked_does_what_on_error_says() {
         let met = caps(&policy, "/x", Kind::Plain);
         let entries: Vec<_> = (0..4).map(|_| let_in(&keepers, &books, &met, 1)).collect();
         assert_eq!(keepers.1.get(), 1, "one in trouble is not asked again at once");
-        assert_eq!(entries[0].unchecked[0].1, Some(Trouble::Overloaded));
+        assert_eq!(entries[0].unchecked[0].1, Trouble::Overloaded);
+        assert_eq!(entries[3].unchecked[0].1, Trouble::NotAsked);
         entries.iter().map(|entry| entry.refused.map(|crowded| crowded.reason)).collect::<Vec<_>>()
     };
     assert_eq!(of("closed"), [Some(Reason::LimiterUnavailable); 4]);
@@ -134,8 +137,8 @@ thread_local! {
 struct Crowded<'a>(&'a RefCell<Books>, Rc<Cap>, Cell<u64>);
 
 impl Keepers for Crowded<'_> {
-    async fn ask(&self, cap: &str, question: &Question) -> Result<Answer, Trouble> {
-        Giving(Some(if cap.starts_with("base") { 0 } else { 5 }), Cell::new(0)).ask(cap, question).await
+    async fn ask(&self, cap: &str, question: &Question, patience: Span) -> Result<Answer, Trouble> {
+        Giving(Some(if cap.starts_with("base") { 0 } else { 5 }), Cell::new(0)).ask(cap, question, patience).await
     }
 
     async fn pause(&self, span: Span) {
@@ -154,11 +157,56 @@ fn who_waits_for_a_second_place_keeps_the_first() {
     }));
     let (books, caps) = (RefCell::new(Books::default()), caps(&policy, "/x", Kind::Plain));
     let keepers = Crowded(&books, Rc::clone(caps[0].cap), Cell::new(u64::MAX));
-    let admit = Admit { keepers: &keepers, books: &books, patience: Span::from_millis(250), wall: || NOW.get() };
-    let entry = run(enter(&admit, &caps, Subject::from_bytes([1; 16])));
+    let admit = Admit { keepers: &keepers, books: &books, patience: DEADLINE, wall: || NOW.get() };
+    let entry = run(enter(&admit, &caps, Subject::from_bytes([1; 16]), DEADLINE));
+    assert_eq!(entry.waited, Span::from_secs(5));
     assert_eq!(entry.refused.unwrap().cap.name, "base/in-flight");
     assert!(NOW.get().since(EVENING) >= Span::from_secs(5));
     assert_eq!(keepers.2.get(), 1);
     NOW.set(NOW.get().plus(Span::from_secs(1)));
     assert_eq!(books.borrow_mut().of(caps[0].cap).borrow_mut().in_use(NOW.get()), 0, "and then has none");
+}
+
+/// Never answers.
+struct Hanging(RefCell<Vec<Span>>);
+
+impl Keepers for Hanging {
+    async fn ask(&self, _cap: &str, _question: &Question, patience: Span) -> Result<Answer, Trouble> {
+        self.0.borrow_mut().push(patience);
+        NOW.set(NOW.get().plus(patience));
+        Err(Trouble::Late)
+    }
+
+    async fn pause(&self, span: Span) {
+        NOW.set(NOW.get().plus(span));
+    }
+}
+
+#[test]
+fn all_caps_together_have_one_deadline_and_each_some_of_it() {
+    let policy = three();
+    let (keepers, books, caps) = (Hanging(RefCell::default()), RefCell::default(), caps(&policy, "/x", Kind::Socket));
+    let admit = Admit { keepers: &keepers, books: &books, patience: DEADLINE, wall: || NOW.get() };
+    let open = |met: &MetCap<'_>| Rc::new(Cap { on_error: OnError::Open, ..(**met.cap).clone() });
+    let open: Vec<Rc<Cap>> = caps.iter().map(open).collect();
+    let open: Vec<MetCap<'_>> = caps.iter().zip(&open).map(|(met, cap)| MetCap { cap, ..*met }).collect();
+    let begun = NOW.get();
+    let entry = run(enter(&admit, &open, Subject::from_bytes([1; 16]), DEADLINE));
+    assert_eq!((entry.places.len(), entry.unchecked.len(), entry.waited), (3, 3, Span::ZERO));
+    assert_eq!(NOW.get().since(begun), DEADLINE, "although one may be waited for");
+    assert_eq!(keepers.0.borrow().len(), 3);
+    assert!(keepers.0.borrow().iter().all(|patience| *patience > Span::from_millis(10)));
+}
+
+#[test]
+fn it_is_told_once_that_a_cap_is_checked_again() {
+    let policy = policy(json!({ "LIMIT_X": { "route": "/x", "in_flight": 5, "on_error": "open" } }));
+    let (books, met) = (RefCell::default(), caps(&policy, "/x", Kind::Plain));
+    let request = |keepers: &Giving| {
+        NOW.set(NOW.get().plus(Span::from_secs(1)));
+        let admit = Admit { keepers, books: &books, patience: DEADLINE, wall: || NOW.get() };
+        run(enter(&admit, &met, Subject::from_bytes([1; 16]), DEADLINE)).restored.len()
+    };
+    let told: Vec<usize> = [None, None, Some(5), Some(5)].map(|most| request(&Giving(most, Cell::new(0)))).into();
+    assert_eq!(told, [0, 0, 1, 0]);
 }

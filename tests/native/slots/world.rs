@@ -86,7 +86,7 @@ impl World {
         let isolate = &mut self.isolates[index];
         let now = self.now.plus(isolate.ahead);
         let before = isolate.book.held(now);
-        isolate.book.hear(number, Some(answer), now);
+        isolate.book.hear(number, Ok(answer), now);
         // One that is not to the latest question changes nothing.
         let held = isolate.book.held(now);
         if held != before && held >= isolate.live.len() as u64 {

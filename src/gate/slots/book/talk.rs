@@ -1,28 +1,32 @@
 //! What a book says to its cap's actor, and hears from it.
 
 use super::super::{Answer, Question, Reserve, Sample, TERM};
-use super::{Asked, Book, IDLE, Shut, with_margin};
+use super::{Asked, Book, Checked, IDLE, with_margin};
+use crate::gate::circuit::{Heard, Pass};
 use crate::limit::time::{Span, Time};
 
 /// Slots are asked for anew this long after the last answer: three tries before the term ends.
 const RENEW: Span = Span::from_millis(TERM.as_millis() / 4);
 
-/// An actor that did not answer is not asked again for this long, and then by one request.
-const TROUBLED: Span = Span::from_millis(500);
+/// Who asked hears that there is no answer before another asks.
+const HEARS: Span = Span::from_millis(50);
 
 impl Book {
     /// What is to be said to the actor off any request's path, if anything: that slots are still needed, or no more.
     pub fn tick(&mut self, now: Time, patience: Span) -> Option<Question> {
         self.roll(now);
         let used = self.users.count(now);
-        let troubled = matches!(self.shut, Some(Shut::Trouble(until)) if now < until);
-        if troubled || self.busy(now, patience) || (!self.holds(now) && used == 0) {
+        if self.busy(now) || (!self.holds(now) && used == 0) {
             return None;
         }
         let needed = self.needed(used);
         let due = self.heard.plus(RENEW) <= now || self.until <= now;
         let spare = needed.min(self.share).max(used) < self.held;
-        (due || spare).then(|| self.question(needed, Reserve::Nothing, now))
+        // What is under way must not lose its slots because their actor is left alone.
+        if used > 0 && self.holds(now) && self.tried.plus(RENEW) <= now {
+            self.circuit.hurry(now);
+        }
+        if due || spare { self.ask(needed, Reserve::Nothing, now, patience) } else { None }
     }
 
     /// Whether somebody has to look after the slots, should nobody use them any more; whoever asks has to, from now on.
@@ -43,14 +47,16 @@ impl Book {
         on
     }
 
-    /// Takes in what the actor answered to the question with this number, `None` for nothing; `asked` is when it was sent. An
-    /// answer that is not to the latest question may be out of date, so it is not heard.
-    pub fn hear(&mut self, number: u64, answer: Option<Answer>, now: Time) {
-        let Some(asked) = self.asked.take_if(|asked| asked.number == number) else { return };
-        let Some(answer) = answer else {
-            self.shut = Some(Shut::Trouble(now.plus(self.spread(TROUBLED))));
-            return;
-        };
+    /// Takes in what the actor answered to the question with this number, or what is heard of it without an answer. An
+    /// answer that is not to the latest question may be out of date: all that it says is how the actor does.
+    pub fn hear(&mut self, number: u64, answer: Result<Answer, Heard>, now: Time) {
+        let asked = self.asked.take_if(|asked| asked.number == number);
+        let pass = asked.map_or(Pass::Usual, |asked| asked.pass);
+        self.circuit.hear(pass, answer.err().unwrap_or(Heard::Answer), now, self.chance());
+        let (Some(asked), Ok(answer)) = (asked, answer) else { return };
+        if self.checked == Checked::No {
+            self.checked = Checked::Again;
+        }
         self.inherits = false;
         self.held = answer.slots;
         self.given = answer.slots;
@@ -60,20 +66,51 @@ impl Book {
         self.free = answer.free;
         self.heard = now;
         let enough = answer.slots >= asked.wants || self.users.count(now) < self.usable(asked.leaves, now);
-        self.shut = (!enough).then(|| Shut::Full(asked.leaves, now.plus(self.spread(answer.again))));
+        self.full = (!enough).then(|| (asked.leaves, now.plus(self.spread(answer.again))));
     }
 
-    /// The question that is sent. What the isolate does not keep it stops using at once, for an answer may never be heard.
-    pub(super) fn question(&mut self, wants: u64, leaves: Reserve, now: Time) -> Question {
+    /// Notes that `on_error` decides.
+    pub fn step_down(&mut self) {
+        self.checked = Checked::No;
+    }
+
+    /// Whether the cap is checked again, and nobody was told yet.
+    pub fn step_up(&mut self) -> bool {
+        let again = self.checked == Checked::Again;
+        if again {
+            self.checked = Checked::Yes;
+        }
+        again
+    }
+
+    /// Whether the actor is left alone.
+    pub fn is_in_trouble(&self) -> bool {
+        self.circuit.is_open()
+    }
+
+    /// Whether a question is under way that may still be answered.
+    pub(super) fn busy(&self, now: Time) -> bool {
+        self.asked.is_some_and(|asked| now < asked.due)
+    }
+
+    /// The question that is sent, unless the actor is left alone or there is no time. What the isolate does not keep it stops using at once,
+    /// for an answer may never be heard.
+    pub(super) fn ask(&mut self, wants: u64, leaves: Reserve, now: Time, patience: Span) -> Option<Question> {
+        if patience == Span::ZERO {
+            return None;
+        }
+        let patience = patience.plus(HEARS);
+        let pass = self.circuit.admit(now, patience)?;
         self.number = self.number.saturating_add(1);
-        self.asked = Some(Asked { number: self.number, at: now, wants, leaves });
+        self.asked = Some(Asked { number: self.number, pass, at: now, due: now.plus(patience), wants, leaves });
+        self.tried = now;
         self.pressed = 0;
         let used = self.users.count(now);
         let held = self.held(now);
         // What is over the fair share goes back as it falls free, and what nobody has used for a while.
         let keeps = held.min(self.share).min(self.needed(used).max(wants)).max(used);
         self.held = held.min(keeps);
-        Question {
+        Some(Question {
             holder: self.holder,
             number: self.number,
             size: self.size,
@@ -81,7 +118,7 @@ impl Book {
             wants: wants.max(keeps),
             leaves,
             sample: Some(core::mem::take(&mut self.sample)).filter(|sample| *sample != Sample::default()),
-        }
+        })
     }
 
     /// Whether there may be slots to give back.
@@ -97,5 +134,10 @@ impl Book {
     /// `span` and up to half of it more, each isolate its own: those who were refused together do not come again together.
     fn spread(&self, span: Span) -> Span {
         span.plus(Span::from_nanos((span.as_nanos() / 512).saturating_mul(self.holder.rotate_left(8) & 0xff)))
+    }
+
+    /// Another with each question, in each isolate.
+    fn chance(&self) -> u8 {
+        (self.holder ^ self.number.wrapping_mul(0x9e37_79b9_7f4a_7c15)).rotate_left(8) as u8
     }
 }
