@@ -29,7 +29,7 @@ impl Keepers for SlotsClient {
         let text = within(patience, call).await.unwrap_or(Err(Trouble::Late))?;
         match read_answer(&text).map_err(Trouble::Nonsense)? {
             answer if answer.is_possible(question) => Ok(answer),
-            answer => Err(Trouble::Nonsense(["it lends ", &answer.slots.to_string(), " slots"].concat())),
+            _ => Err(Trouble::Nonsense("no actor says this: ".to_owned() + &text)),
         }
     }
 

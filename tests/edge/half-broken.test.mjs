@@ -1,6 +1,7 @@
 // Half of it works: a full disk, a D1 that is away while rates go on, an actor of another version.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { count, inTurn, MINUTE, parallel, problem, refusal, SECOND, start, until } from "./harness/index.mjs";
 
 const ip = "203.0.113.7";
@@ -125,5 +126,18 @@ test("a holder's row that cannot be read costs a term, and then nothing", async 
     await edge.advance(11 * SECOND);
     assert.equal((await edge.get("/x", { ip, isolate: 1 })).status, 200, row);
     await edge.advance(30 * SECOND);
+  }
+});
+
+test("nonsense from a cap's actor stops nobody whom on_error lets pass", async (t) => {
+  // Four free and none lent; a share of nothing; ten seconds until the next question.
+  for (const text of ["1 0 1 4 4 10000 10000 1", "1 0 0 0 0 0 10000 1"]) {
+    const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", in_flight: "4", on_error: "open" } } });
+    await edge.run();
+    await edge.fail({ actor: { kind: "reply", headers: { "penstock-slots": text } } });
+    assert.equal((await edge.get("/x", { ip })).status, 200, text);
+    await edge.fail({ actor: null });
+    await sleep(1_000);
+    assert.equal((await edge.get("/x", { ip })).status, 200, text);
   }
 });

@@ -23,6 +23,12 @@ use crate::policy::{Priority, Size};
 /// How long slots are lent. A crash costs slots for as long; a holder that has lost its way to the actor has it for as long.
 pub const TERM: Span = Span::from_secs(10);
 
+/// No actor lends for a shorter time than this, or puts anybody off for longer.
+const LATEST: Span = Span::from_secs(1);
+
+/// No actor writes more rows for one question: one for each holder whose term has ended, and a few.
+const ROWS: u32 = 20_010;
+
 /// Who holds slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Holder {
@@ -127,10 +133,21 @@ pub struct Answer {
 
 impl Answer {
     /// Whether an actor can have answered this: it takes nothing from who asks, and lends neither more than was asked for nor more
-    /// than the cap.
+    /// than the cap, which is as large as the question allows. Nor does it put anybody off for long, or make anybody ask all the time.
     pub fn is_possible(&self, question: &Question) -> bool {
-        let (Size::Fixed(most) | Size::Auto { most, .. }) = question.size;
-        self.slots <= question.wants.min(most).max(question.keeps)
+        let Answer { slots, share, cap, free, term, again, rows } = *self;
+        let (least, most) = match question.size {
+            Size::Fixed(most) => (most, most),
+            Size::Auto { least, most } => (least, most),
+        };
+        slots <= question.wants.min(cap).max(question.keeps)
+            && share > 0
+            && (least..=most).contains(&cap)
+            // Where the cap was made smaller, more may be lent than it has.
+            && free <= cap.saturating_sub(slots)
+            && term >= LATEST
+            && again <= LATEST
+            && rows <= ROWS
     }
 }
 

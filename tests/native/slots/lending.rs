@@ -3,8 +3,10 @@
 use super::{FakeShelf, question};
 use crate::support::EVENING;
 use penstock::actor::slots::{ON_DISK, Slots};
-use penstock::gate::slots::{Question, Reserve, TERM};
+use penstock::gate::slots::{Question, Reserve, Sample, TERM};
 use penstock::limit::time::{Span, Time};
+use penstock::policy::Size;
+use proptest::prelude::*;
 
 fn after(secs: u64) -> Time {
     EVENING.plus(Span::from_secs(secs))
@@ -148,4 +150,39 @@ fn the_more_want_slots_the_longer_each_waits_before_it_asks_again() {
     let first = again(&mut slots, 1);
     let last = (2..=1_000).map(|holder| again(&mut slots, holder)).last().unwrap();
     assert_eq!((first, last), (Span::from_millis(50), Span::from_secs(1)));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_an_actor_answers_is_possible(
+        steps in prop::collection::vec((0u64..9, 0u64..12, 0u64..40, 0u8..4, 0u64..6_000, 0u8..8, 1u64..3_000), 1..120),
+    ) {
+        let (mut slots, shelf) = (Slots::default(), FakeShelf::default());
+        let mut now = EVENING;
+        for (number, (holder, keeps, wants, leaves, later, size, ended)) in (1u64..).zip(steps) {
+            now = now.plus(Span::from_millis(later / 4));
+            let size = match size {
+                // Caps are made larger and smaller, and by one of another version that goes by other settings.
+                0 => Size::Fixed(1),
+                1 => Size::Fixed(30),
+                2 => Size::Auto { least: 1, most: 4 },
+                3 => Size::Auto { least: 20, most: 1_000 },
+                4 | 5 => Size::Auto { least: 2, most: 40 },
+                _ => Size::Fixed(6),
+            };
+            let leaves = [Reserve::Nothing, Reserve::Tenth, Reserve::Fifth][usize::from(leaves) % 3];
+            let sample = (later % 2 == 0).then_some(Sample {
+                ended,
+                sum_ms: ended * (later % 300),
+                min_ms: later % 300,
+                errors: if later % 5 == 0 { ended / 3 } else { 0 },
+                peak: wants,
+            });
+            let question = Question { holder, number, size, keeps, wants: wants.max(keeps), leaves, sample };
+            let answer = slots.answer(&question, &shelf, now).unwrap();
+            prop_assert!(answer.is_possible(&question), "{question:?} {answer:?}");
+        }
+    }
 }

@@ -70,11 +70,28 @@ fn nonsense_is_refused() {
 fn an_answer_that_lends_too_much_is_not_possible() {
     let asked = Question { keeps: 12, wants: 300, ..asked() };
     for (slots, possible) in [(0, true), (12, true), (200, true), (201, false), (u64::MAX, false)] {
-        assert_eq!(Answer { slots, ..answered() }.is_possible(&asked), possible, "{slots}");
+        assert_eq!(Answer { slots, free: 0, ..answered() }.is_possible(&asked), possible, "{slots}");
     }
     let few = Question { wants: 13, ..asked };
     assert!(!Answer { slots: 14, ..answered() }.is_possible(&few));
     // The cap was made smaller: what is kept stays.
     let kept = Question { keeps: 250, ..asked };
-    assert!(Answer { slots: 250, ..answered() }.is_possible(&kept));
+    assert!(Answer { slots: 250, free: 0, ..answered() }.is_possible(&kept));
+}
+
+#[test]
+fn an_answer_that_no_actor_gives_is_not_possible() {
+    let asked = Question { wants: 300, ..asked() };
+    for text in [
+        "1 0 0 200 0 10000 50 1",
+        "1 12 50 201 3 10000 50 1",
+        "1 12 50 199 3 10000 50 1",
+        "1 12 50 200 189 10000 50 1",
+        "1 12 50 200 3 0 50 1",
+        "1 12 50 200 3 10000 1001 1",
+        "1 12 50 200 3 10000 50 4294967295",
+    ] {
+        assert!(!read_answer(text).unwrap().is_possible(&asked), "{text}");
+    }
+    assert!(read_answer("1 12 50 200 188 10000 1000 20001").unwrap().is_possible(&asked));
 }
