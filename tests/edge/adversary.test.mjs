@@ -53,25 +53,6 @@ test("a slot whose client has left is free within 3 seconds, though the origin's
   assert.equal((await edge.get("/x", { ip })).status, 200);
 });
 
-test("a slot whose client has left is free within 3 seconds, also where it waited for another", todo, async (t) => {
-  const vars = {
-    DEADLINE: "250ms",
-    LIMIT_BASE: { in_flight: "1", wait: "5s" },
-    LIMIT_X: { route: "/x", in_flight: "1" },
-    LIMIT_Y: { route: "/y", in_flight: "5" },
-  };
-  const edge = await start(t, { vars });
-  await edge.run();
-  const other = edge.get("/y?as=slow&ms=2500", { ip });
-  await until(() => edge.origin.under === 1);
-  const client = raw(edge, "GET /x HTTP/1.1");
-  await sleep(300);
-  client.resetAndDestroy();
-  await sleep(4_000);
-  await other;
-  assert.equal((await edge.get("/x", { ip })).status, 200);
-});
-
 test("low requests leave the last fifth to others, however many isolates there are", todo, async (t) => {
   const vars = {
     LIMIT_BASE: { in_flight: "10" },

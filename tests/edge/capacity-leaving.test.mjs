@@ -150,6 +150,23 @@ test("an answer with a status past 599 comes whole to a slow client, however lon
   assert.deepEqual(received, { status: 999, length: bytes + "end".length });
 });
 
+test("a slot whose client has left is free within 3 seconds, also where it waited for another", async (t) => {
+  const vars = {
+    DEADLINE: "250ms",
+    LIMIT_BASE: { in_flight: "1", wait: "5s" },
+    LIMIT_X: { route: "/x", in_flight: "1" },
+    LIMIT_Y: { route: "/y", in_flight: "5" },
+  };
+  const edge = await start(t, { vars });
+  await edge.run();
+  const other = edge.get("/y?as=slow&ms=2500", { ip });
+  await until(() => edge.origin.under === 1);
+  await leaving(edge, { when: "before", how: "reset" });
+  await sleep(4_000);
+  await other;
+  assert.equal((await edge.get("/x", { ip })).status, 200);
+});
+
 test("an actor that crashes again and again neither lets more in nor stops everyone for long", async (t) => {
   const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", in_flight: "10" } }, isolates: 2 });
   await edge.run();

@@ -34,12 +34,17 @@ impl Books {
 
     /// Hears that a request under `cap` is still under way.
     pub fn beat(&mut self, cap: &Cap, id: Id, wall: Time) {
-        // Zero is nobody's.
-        if id > 0 {
-            let book = self.of(cap);
-            let mut book = book.borrow_mut();
-            let now = book.now(wall);
-            book.beat(id, now);
+        let book = self.of(cap);
+        // Where one has had its turn, nothing has held up those under other caps.
+        for other in self.books.iter().map(|(_, other)| other) {
+            let mut other_book = other.borrow_mut();
+            let now = other_book.now(wall);
+            // Zero is nobody's.
+            if id > 0 && Rc::ptr_eq(other, &book) {
+                other_book.beat(id, now);
+            } else {
+                other_book.in_use(now);
+            }
         }
     }
 
