@@ -2,10 +2,11 @@
 
 use super::beats::{Beats, Id};
 use super::{Holder, Question, Reserve, Sample};
-use crate::gate::circuit::{Circuit, Pass};
+use crate::gate::circuit::Circuit;
 use crate::limit::steady::Steady;
 use crate::limit::time::{Span, Time};
 use crate::policy::Size;
+use talk::{Asked, Checked};
 
 mod talk;
 
@@ -58,28 +59,6 @@ pub struct Book {
     tended: Option<Time>,
     /// The cap that was last logged, and when.
     logged: (u64, Time),
-}
-
-/// A question under way.
-#[derive(Clone, Copy, Debug)]
-struct Asked {
-    number: u64,
-    pass: Pass,
-    at: Time,
-    /// Until when it is waited for.
-    due: Time,
-    wants: u64,
-    leaves: Reserve,
-}
-
-/// Whether the cap is checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Checked {
-    Yes,
-    /// `on_error` decided.
-    No,
-    /// It was not a moment ago, and nobody has been told yet that it is.
-    Again,
 }
 
 /// What a request may do.

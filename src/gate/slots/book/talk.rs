@@ -1,7 +1,7 @@
 //! What a book says to its cap's actor, and hears from it.
 
 use super::super::{Answer, Question, Reserve, Sample, TERM};
-use super::{Asked, Book, Checked, IDLE, with_margin};
+use super::{Book, IDLE, with_margin};
 use crate::gate::circuit::{Heard, Pass};
 use crate::limit::time::{Span, Time};
 
@@ -10,6 +10,28 @@ const RENEW: Span = Span::from_millis(TERM.as_millis() / 4);
 
 /// Who asked hears that there is no answer before another asks.
 const HEARS: Span = Span::from_millis(50);
+
+/// A question under way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    number: u64,
+    pass: Pass,
+    at: Time,
+    /// Until when it is waited for.
+    due: Time,
+    wants: u64,
+    leaves: Reserve,
+}
+
+/// Whether the cap is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Checked {
+    Yes,
+    /// `on_error` decided.
+    No,
+    /// It was not a moment ago, and nobody has been told yet that it is.
+    Again,
+}
 
 impl Book {
     /// What is to be said to the actor off any request's path, if anything: that slots are still needed, or no more.
