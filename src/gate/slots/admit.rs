@@ -108,6 +108,8 @@ impl<K: Keepers> Admit<'_, K> {
                     spent.actors = spent.actors.saturating_add(1);
                     match self.ask(cap, &question, left).await {
                         Ok(rows) => spent.rows = spent.rows.saturating_add(rows),
+                        // The way broke: another may not.
+                        Err(Trouble::Disconnected) if in_vain == 1 => {}
                         Err(trouble) => break (self.alone(cap), Some(trouble)),
                     }
                 }

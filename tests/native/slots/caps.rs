@@ -198,6 +198,35 @@ fn all_caps_together_have_one_deadline_and_each_some_of_it() {
     assert!(keepers.0.borrow().iter().all(|patience| *patience > Span::from_millis(10)));
 }
 
+/// The way to it breaks so many times.
+struct Breaking(Cell<u32>);
+
+impl Keepers for Breaking {
+    async fn ask(&self, cap: &str, question: &Question, patience: Span) -> Result<Answer, Trouble> {
+        match self.0.get() {
+            0 => Giving(Some(5), Cell::new(0)).ask(cap, question, patience).await,
+            times => {
+                self.0.set(times - 1);
+                Err(Trouble::Disconnected)
+            }
+        }
+    }
+
+    async fn pause(&self, _: Span) {}
+}
+
+#[test]
+fn a_way_that_breaks_is_tried_once_more() {
+    let policy = policy(json!({ "LIMIT_X": { "route": "/x", "in_flight": 5 } }));
+    let met = caps(&policy, "/x", Kind::Plain);
+    for (times, places, left) in [(1, 1, 0), (9, 0, 7)] {
+        let (keepers, books) = (Breaking(Cell::new(times)), RefCell::default());
+        let admit = Admit { keepers: &keepers, books: &books, patience: DEADLINE, wall: || EVENING };
+        let entry = run(enter(&admit, &met, Subject::from_bytes([1; 16]), DEADLINE));
+        assert_eq!((entry.places.len(), keepers.0.get()), (places, left));
+    }
+}
+
 #[test]
 fn it_is_told_once_that_a_cap_is_checked_again() {
     let policy = policy(json!({ "LIMIT_X": { "route": "/x", "in_flight": 5, "on_error": "open" } }));

@@ -4,6 +4,7 @@
 use super::FakeShelf;
 use crate::support::EVENING;
 use penstock::actor::slots::Slots;
+use penstock::gate::circuit::Heard;
 use penstock::gate::slots::book::{Book, Turn};
 use penstock::gate::slots::{Answer, Holder, Question, Reserve, TERM};
 use penstock::limit::time::{Span, Time};
@@ -132,7 +133,15 @@ impl World {
                 }
             }
             // A question, or an answer, is lost.
-            14 => drop(pick(self.questions.len()).map(|place| self.questions.swap_remove(place))),
+            14 => {
+                if let Some(place) = pick(self.questions.len()) {
+                    let (from, question) = self.questions.swap_remove(place);
+                    let isolate = &mut self.isolates[from];
+                    if which.is_multiple_of(2) {
+                        isolate.book.hear(question.number, Err(Heard::Failure), self.now.plus(isolate.ahead));
+                    }
+                }
+            }
             15 => drop(pick(self.answers.len()).map(|place| self.answers.swap_remove(place))),
             // A request ends; or its client leaves, and nobody tells.
             16..=18 => {
