@@ -49,11 +49,7 @@ impl Reporter<'_> {
         if let Some(stage) = self.isolate.circuits.borrow_mut().budget.news(clock::now()) {
             log::warning("BUDGET", stage.words());
         }
-        for met in &decision.restored {
-            if let Some(line) = self.isolate.warned.borrow_mut().restored(&met.limit.name, clock::now()) {
-                console_log!("{line}");
-            }
-        }
+        decision.restored.iter().for_each(|met| self.restored(&met.limit.name));
     }
 
     /// Logs which caps had no place, and which could not be checked.
@@ -79,10 +75,12 @@ impl Reporter<'_> {
                 console_warn!("{line}");
             }
         }
-        for cap in &entry.restored {
-            if let Some(line) = self.isolate.warned.borrow_mut().restored(&cap.name, clock::now()) {
-                console_log!("{line}");
-            }
+        entry.restored.iter().for_each(|cap| self.restored(&cap.name));
+    }
+
+    fn restored(&self, name: &str) {
+        if let Some(line) = self.isolate.warned.borrow_mut().restored(name, clock::now()) {
+            console_log!("{line}");
         }
     }
 

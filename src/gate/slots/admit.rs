@@ -3,12 +3,11 @@
 use super::beats::Id;
 use super::book::{Book, Turn};
 use super::books::{Books, Ticket};
-use super::caps::MetCap;
+use super::caps::{Entry, MetCap};
 use super::{Keepers, Question};
 use crate::gate::circuit::Heard;
 use crate::gate::on_error::Ways;
 use crate::gate::ports::Trouble;
-use crate::gate::verdict::Spent;
 use crate::limit::time::{Span, Time};
 use crate::policy::Cap;
 use std::cell::RefCell;
@@ -33,19 +32,6 @@ pub enum Without {
     Unknown,
 }
 
-/// What became of a request at one cap.
-#[derive(Debug)]
-pub struct Admission {
-    /// The place that it has, or why it has none.
-    pub place: Result<Ticket, Without>,
-    /// What was wrong, where the actor could not be asked.
-    pub trouble: Option<Trouble>,
-    /// Whether the cap is checked again, and could not be before.
-    pub again: bool,
-    /// How long the request has waited although it was full.
-    pub waited: Span,
-}
-
 /// Who lets requests in.
 #[derive(Debug)]
 pub struct Admit<'a, K> {
@@ -60,9 +46,11 @@ pub struct Admit<'a, K> {
 }
 
 impl<K: Keepers> Admit<'_, K> {
-    /// Gets a request that has these `places` already one under another cap: it has so much `time` for that, and for what it waits besides.
-    pub async fn admit(&self, met: &MetCap<'_>, places: &[Ticket], time: Span, spent: &mut Spent) -> Admission {
+    /// Gets a request a place under one cap more: it has so much `time` for that, besides what it waits for a place. Notes in `entry` what it
+    /// took.
+    pub async fn admit<'p>(&self, met: &MetCap<'p>, time: Span, entry: &mut Entry<'p>) -> Result<Ticket, Without> {
         let &MetCap { cap, leaves, wait, .. } = met;
+        let Entry { spent, places, .. } = &mut *entry;
         spent.limits = spent.limits.saturating_add(1);
         let begun = (self.wall)();
         let mut again = false;
@@ -131,7 +119,14 @@ impl<K: Keepers> Admit<'_, K> {
         if let Some(id) = waiting {
             self.book(cap, |book, _| book.stop_waiting(id));
         }
-        Admission { place, trouble, again, waited }
+        entry.waited = entry.waited.plus(waited);
+        if let Some(trouble) = trouble {
+            entry.unchecked.push((cap, trouble));
+        }
+        if again {
+            entry.restored.push(cap);
+        }
+        place
     }
 
     /// Whether an answer may be late after so long without anyone's fault.

@@ -1,6 +1,6 @@
 //! Which caps a request meets, and its way through them.
 
-use super::admit::{Admission, Admit, Without};
+use super::admit::{Admit, Without};
 use super::books::Ticket;
 use super::{Keepers, Reserve};
 use crate::gate::ports::Trouble;
@@ -104,23 +104,15 @@ pub async fn enter<'p>(
         let left = due.plus(entry.waited).since((admit.wall)());
         // One whose actor hangs must not leave the next unchecked as well.
         let kept = if next.is_empty() { Span::ZERO } else { left.half().half() };
-        let admission = admit.admit(met, &entry.places, left.over(kept), &mut entry.spent).await;
-        let &MetCap { cap, binding, .. } = met;
-        let Admission { place, trouble, again, waited } = admission;
-        entry.waited = entry.waited.plus(waited);
-        entry.unchecked.extend(trouble.map(|trouble| (&**cap, trouble)));
-        entry.restored.extend(again.then_some(&**cap));
-        let without = match place {
+        let reason = match admit.admit(met, left.over(kept), &mut entry).await {
             Ok(place) => {
                 entry.places.push(place);
                 continue;
             }
-            Err(without) => without,
+            Err(Without::Unknown) => Reason::LimiterUnavailable,
+            Err(Without::Full) => Reason::OverCapacity,
         };
-        let reason = match without {
-            Without::Unknown => Reason::LimiterUnavailable,
-            Without::Full => Reason::OverCapacity,
-        };
+        let &MetCap { cap, binding, .. } = met;
         let crowded = Crowded { cap, binding, reason, wait: come_back(caller) };
         match cap.mode {
             Mode::Shadow => entry.shadows.push(crowded),
