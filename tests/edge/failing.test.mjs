@@ -191,7 +191,7 @@ test("a cap's actor that hangs is left alone: fewer and fewer calls, and nobody 
     await parallel(3, async () => {
       const begun = performance.now();
       assert.equal((await edge.get("/x", { ip: "203.0.113.7" })).status, 200);
-      if (performance.now() - begun > 200) waited++;
+      if (performance.now() - begun > 290) waited++;
     });
     await sleep(20);
   }
