@@ -243,3 +243,16 @@ test("without its actor a cap does what on_error says", async (t) => {
   await edge.fail({ actor: null });
   await until(async () => (await edge.get("/closed", { ip })).status === 200);
 });
+
+test("a cap holds while its actor is slow, whatever DEADLINE is", async (t) => {
+  const edge = await start(t, { vars: { DEADLINE: "5s", LIMIT_ALL: { route: "/*", in_flight: "4" } } });
+  await edge.run();
+  const long = parallel(4, () => edge.get("/x?as=slow&ms=9500", { ip }));
+  await until(() => edge.origin.under === 4);
+  await sleep(800);
+  await edge.fail({ actor: { kind: "hang", ms: 6_000 } });
+  await sleep(5_700);
+  await parallel(4, () => edge.get("/x?as=slow&ms=1500", { ip }));
+  await long;
+  assert.equal(edge.origin.most, 4);
+});
