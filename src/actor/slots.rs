@@ -1,6 +1,6 @@
 //! What a cap's actor does with a question: lend slots, never more than the cap all together; see [`gate::slots`](crate::gate::slots).
 
-use crate::gate::slots::{self, Answer, Question, TERM};
+use crate::gate::slots::{self, Answer, Question, Reserve, TERM};
 use crate::limit::adaptive::{Adaptive, Found, Sample};
 use crate::limit::steady::Steady;
 use crate::limit::time::{Span, Time};
@@ -67,6 +67,8 @@ struct Holding {
     slots: u64,
     until: Time,
     wants: u64,
+    /// What those leave to others that it last wanted some for.
+    leaves: Reserve,
     heard: Time,
     number: u64,
     /// Until when its row on the disk is good, if it has one.
@@ -93,7 +95,8 @@ impl Slots {
     pub fn restore(&mut self, row: Row) {
         let Row { holder, slots, until, number } = row;
         let heard = Time::default();
-        self.put(holder, Holding { slots, until, wants: slots, heard, number, row: Some(until), peak: 0, told: 0 });
+        let (wants, leaves, row) = (slots, Reserve::Nothing, Some(until));
+        self.put(holder, Holding { slots, until, wants, leaves, heard, number, row, peak: 0, told: 0 });
     }
 
     /// Takes over how large an earlier life of the actor has found the cap to be.
@@ -130,7 +133,7 @@ impl Slots {
         let others = others.map(|(_, other)| other.slots).fold(0, u64::saturating_add);
         let free = cap.saturating_sub(others.saturating_add(own));
         let wants = question.wants.max(question.keeps).min(cap);
-        let share = self.share(question.holder, wants, cap, now);
+        let share = self.share(question, wants, cap, now);
         let kept = own.saturating_add(free.min(question.keeps.saturating_sub(own)));
         let room = free.saturating_sub(question.leaves.of_cap(cap));
         let grown = own.saturating_add(room.min(wants.min(share).saturating_sub(own)));
@@ -138,8 +141,9 @@ impl Slots {
 
         let row = known.and_then(|known| known.row);
         let peak = question.sample.map(|sample| sample.peak).or(known.map(|known| known.peak)).unwrap_or(0);
+        let &Question { leaves, number, .. } = question;
         let mut holding =
-            Holding { slots, until: now.plus(TERM), wants, heard: now, number: question.number, row, peak, told: cap };
+            Holding { slots, until: now.plus(TERM), wants, leaves, heard: now, number, row, peak, told: cap };
         if slots == 0 {
             if row.is_some() {
                 rows = rows.saturating_add(shelf.delete(question.holder)?);
@@ -246,12 +250,19 @@ impl Slots {
         problem.map_or(Ok(rows), Err)
     }
 
-    /// The max-min fair share of `holder`, which wants so many: nobody gets more than it wants, and what one does not want
-    /// is shared by the others. It is the whole cap where there is enough for all.
-    fn share(&self, holder: u64, wants: u64, cap: u64, now: Time) -> u64 {
-        let others = || self.holders.iter().filter(|(id, _)| *id != holder);
+    /// The max-min fair share of who asks, which wants so many: nobody gets more than it wants, and what one does not want is shared
+    /// by the others. It is the whole cap where there is enough for all; of what is left to those above, nobody below has a share, or wants one.
+    fn share(&self, question: &Question, wants: u64, cap: u64, now: Time) -> u64 {
+        let &Question { holder, leaves, .. } = question;
+        let cap = cap.saturating_sub(leaves.of_cap(cap));
+        let others = || {
+            let others = self.holders.iter().filter(|(id, _)| *id != holder);
+            others.map(|(id, other)| {
+                (*id, if other.leaves > leaves { other.wants.min(other.slots) } else { other.wants })
+            })
+        };
         let at_level =
-            |level: u64| others().map(|(_, other)| other.wants.min(level)).fold(wants.min(level), u64::saturating_add);
+            |level: u64| others().map(|(_, other)| other.min(level)).fold(wants.min(level), u64::saturating_add);
         if at_level(u64::MAX) <= cap {
             return cap;
         }
@@ -267,7 +278,7 @@ impl Slots {
         // What does not divide goes to some of those who want more, and to others after a while.
         let turn = now.as_secs() / 10;
         let place = |id: u64| (id ^ turn).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let before = others().filter(|(id, other)| other.wants > level && place(*id) < place(holder)).count() as u64;
+        let before = others().filter(|(id, other)| *other > level && place(*id) < place(holder)).count() as u64;
         let over = cap.saturating_sub(at_level(level));
         level.saturating_add(u64::from(before < over))
     }

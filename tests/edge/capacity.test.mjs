@@ -226,3 +226,39 @@ test("low requests leave the last fifth to those above, and normal ones the last
   assert.ok(then <= 16, `${then}`);
   await e;
 });
+
+test("low requests leave the last fifth to others, however many isolates there are", async (t) => {
+  const vars = {
+    LIMIT_BASE: { in_flight: "10" },
+    LIMIT_LOW: { route: "/low", priority: "low" },
+    LIMIT_HIGH: { route: "/high", priority: "high" },
+  };
+  const edge = await start(t, { vars, isolates: 5 });
+  await edge.run();
+  // Two high ones in each isolate, whose slots low ones find idle there.
+  const first = [];
+  for (let index = 0; index < 10; index++) {
+    first.push(edge.get("/high?as=slow&ms=1500", { ip, isolate: index % 5 }));
+    await sleep(80);
+  }
+  const statuses = (await Promise.all(first)).map(({ status }) => status);
+  assert.equal(statuses.filter((status) => status === 200).length, 10, `${statuses}`);
+  const end = performance.now() + 5_000;
+  const low = parallel(20, async (index) => {
+    while (performance.now() < end) {
+      const answer = await edge.get("/low?as=slow&ms=100", { ip, isolate: index % 5 });
+      if (answer.status !== 200) await sleep(10);
+    }
+  });
+  // What was lent to high ones has gone back by now.
+  await sleep(2_500);
+  edge.origin.forget();
+  await sleep(1_000);
+  const most = edge.origin.most;
+  const high = await parallel(5, (index) => edge.get("/high", { ip, isolate: index % 5 }));
+  await low;
+  t.diagnostic(`${most} low ones at once, and ${count(high, 200)} of ${high.length} high ones passed`);
+  assert.ok(most <= 8, `${most} at once`);
+  assert.ok(most >= 7, `${most} at once`);
+  assert.ok(count(high, 200) >= 2, `${count(high, 200)} passed`);
+});

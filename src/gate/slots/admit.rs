@@ -4,7 +4,7 @@ use super::beats::Id;
 use super::book::{Book, Turn};
 use super::books::{Books, Ticket};
 use super::caps::{Entry, MetCap};
-use super::{Keepers, Question};
+use super::{Keepers, Question, Reserve};
 use crate::gate::circuit::Heard;
 use crate::gate::on_error::Ways;
 use crate::gate::ports::Trouble;
@@ -80,7 +80,7 @@ impl<K: Keepers> Admit<'_, K> {
                 let turn = book.turn(leaves, now, if vain { Span::ZERO } else { left });
                 // Once, and once more when a question has been asked without it.
                 if !matches!(turn, Turn::Go(_)) && (!pressed || matches!(turn, Turn::Ask(_))) {
-                    book.press();
+                    book.press(leaves);
                     pressed = true;
                 }
                 turn
@@ -98,11 +98,11 @@ impl<K: Keepers> Admit<'_, K> {
                         Ok(rows) => spent.rows = spent.rows.saturating_add(rows),
                         // The way broke: another may not.
                         Err(Trouble::Disconnected) if in_vain == 1 => {}
-                        Err(trouble) => break (self.alone(cap), Some(trouble)),
+                        Err(trouble) => break (self.alone(cap, leaves), Some(trouble)),
                     }
                 }
                 Turn::Look if left > Span::ZERO => self.keepers.pause(LOOK).await,
-                Turn::Look => break (self.alone(cap), Some(Trouble::Late)),
+                Turn::Look => break (self.alone(cap, leaves), Some(Trouble::Late)),
                 Turn::Full if waited < wait => {
                     full = full.or(Some(at));
                     waiting = waiting.or_else(|| self.book(cap, Book::may_wait));
@@ -113,7 +113,7 @@ impl<K: Keepers> Admit<'_, K> {
                     self.keepers.pause(WAIT_LOOK).await;
                 }
                 Turn::Full => break (Err(Without::Full), None),
-                Turn::Unknown => break (self.alone(cap), Some(Trouble::NotAsked)),
+                Turn::Unknown => break (self.alone(cap, leaves), Some(Trouble::NotAsked)),
             }
         };
         if let Some(id) = waiting {
@@ -164,11 +164,11 @@ impl<K: Keepers> Admit<'_, K> {
     }
 
     /// What a cap comes to that cannot be checked.
-    fn alone(&self, cap: &Rc<Cap>) -> Result<Ticket, Without> {
+    fn alone(&self, cap: &Rc<Cap>, leaves: Reserve) -> Result<Ticket, Without> {
         self.book(cap, |book, _| book.step_down());
         let ways = Ways {
-            local: || self.book(cap, Book::enter_alone).ok_or(Without::Full),
-            open: || Ok(self.book(cap, Book::enter)),
+            local: || self.book(cap, |book, now| book.enter_alone(leaves, now)).ok_or(Without::Full),
+            open: || Ok(self.book(cap, |book, now| book.enter(leaves, now))),
             closed: || Err(Without::Unknown),
         };
         let id = ways.go(cap.on_error);

@@ -1,6 +1,8 @@
 //! Who is still there. In Workers a request whose client has left may never run on, and nothing tells: so each one gives a sign of
 //! life again and again, and one that has not for a while is gone.
 
+use super::Reserve;
+use super::each::Each;
 use crate::limit::time::{Span, Time};
 use hashbrown::HashMap;
 
@@ -22,13 +24,23 @@ const SILENT: Span = Span::from_secs(2);
 /// How often the gone are looked for.
 const SWEEP: Span = Span::from_millis(250);
 
-/// A sign of life's owner.
+/// A sign of life's owner: its last two bits say what it leaves to others, so that this is known wherever it is.
 pub type Id = u64;
+
+/// What the owner of `id` leaves to others.
+pub fn leaves(id: Id) -> Reserve {
+    match id & 3 {
+        0 => Reserve::Nothing,
+        1 => Reserve::Tenth,
+        _ => Reserve::Fifth,
+    }
+}
 
 /// Those who are there.
 #[derive(Debug, Default)]
 pub struct Beats {
     last: HashMap<Id, Time>,
+    count: Each,
     next: Id,
     looked: Time,
     swept: Time,
@@ -37,7 +49,7 @@ pub struct Beats {
 }
 
 impl Beats {
-    /// Nobody yet; who enters is called by a number above `least`.
+    /// Nobody yet; who enters is called by a number above `least`, a multiple of four.
     pub fn above(least: Id) -> Beats {
         Beats { next: least, ..Beats::default() }
     }
@@ -48,29 +60,39 @@ impl Beats {
         self.last.len() as u64
     }
 
-    /// One more.
-    pub fn enter(&mut self, now: Time) -> Id {
+    /// How many are there that leave so much to others.
+    pub fn each(&mut self, now: Time) -> Each {
         self.look(now);
-        self.next = self.next.wrapping_add(1);
-        self.last.insert(self.next, now);
-        self.next
+        self.count
+    }
+
+    /// One more, that leaves so much to others.
+    pub fn enter(&mut self, leaves: Reserve, now: Time) -> Id {
+        self.next = self.next.wrapping_add(4);
+        let id = self.next | leaves as Id;
+        self.beat(id, now);
+        id
     }
 
     /// Is still there; also one that was counted out too early, or has entered elsewhere.
     pub fn beat(&mut self, id: Id, now: Time) {
-        self.look(now);
-        self.last.insert(id, now);
+        self.hold(id, now, Span::ZERO);
     }
 
     /// Is still there, and will give no sign for up to `span`.
     pub fn hold(&mut self, id: Id, now: Time, span: Span) {
         self.look(now);
-        self.last.insert(id, now.plus(span.over(SILENT)));
+        if self.last.insert(id, now.plus(span.over(SILENT))).is_none() {
+            self.count.add(leaves(id), 1);
+        }
     }
 
     /// Has left.
     pub fn leave(&mut self, id: Id) {
-        self.last.remove(&id);
+        if self.last.remove(&id).is_some() {
+            let count = self.count.at(leaves(id));
+            *count = count.saturating_sub(1);
+        }
     }
 
     fn look(&mut self, now: Time) {
@@ -82,7 +104,13 @@ impl Beats {
         // Looking through them all is for once in a while.
         if now >= self.grace && self.swept.plus(SWEEP) <= now {
             self.swept = now;
-            self.last.retain(|_, last| now.since(*last) < GONE);
+            let Beats { last, count, .. } = self;
+            *count = Each::default();
+            last.retain(|id, last| {
+                let stays = now.since(*last) < GONE;
+                count.add(leaves(*id), u64::from(stays));
+                stays
+            });
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What an isolate knows of one cap: the slots it holds, who uses them, and whether more are to be had.
 
 use super::beats::{Beats, Id};
+use super::each::Each;
 use super::{Holder, Question, Reserve, Sample};
 use crate::gate::circuit::Circuit;
 use crate::limit::steady::Steady;
@@ -8,6 +9,7 @@ use crate::limit::time::{Span, Time};
 use crate::policy::Size;
 use talk::{Asked, Checked};
 
+mod parts;
 mod talk;
 
 /// Slots that have lain idle for this long go back.
@@ -22,16 +24,15 @@ pub struct Book {
     holder: u64,
     size: Size,
     clock: Steady,
-    /// Slots held until `until`.
-    held: u64,
+    /// Slots held until `until`: all, and of these the ones that were lent for requests that leave at least so much to others.
+    held: Each,
     until: Time,
     /// Whether an earlier instance may hold some that this one has not heard of.
     inherits: bool,
-    /// The fair share; no more is used.
-    share: u64,
+    /// The fair shares of these, as last heard; no more is used.
+    share: Each,
     /// As last heard.
     cap: u64,
-    free: u64,
     /// The requests under way.
     users: Beats,
     /// Slots that the actor last gave.
@@ -47,10 +48,10 @@ pub struct Book {
     /// Until then there are no slots for requests that leave so many to others, or more.
     full: Option<(Reserve, Time)>,
     /// Requests that found no slot since the last question.
-    pressed: u64,
-    /// The most under way at once, in this stretch of [`IDLE`] and in the one before.
-    peak: u64,
-    last_peak: u64,
+    pressed: Each,
+    /// The most of each kind under way at once, in this stretch of [`IDLE`] and in the one before.
+    peak: Each,
+    last_peak: Each,
     stretch: Time,
     sample: Sample,
     /// Those who wait for a slot although it is full.
@@ -83,12 +84,11 @@ impl Book {
             holder: holder.id,
             size,
             clock: Steady::default(),
-            held: 0,
+            held: Each::default(),
             until: Time::default(),
             inherits: holder.life > 0,
-            share: u64::MAX,
+            share: Each::all(u64::MAX),
             cap: 0,
-            free: 0,
             users: Beats::above(holder.numbers()),
             given: 0,
             asked: None,
@@ -98,9 +98,9 @@ impl Book {
             circuit: Circuit::default(),
             checked: Checked::Yes,
             full: None,
-            pressed: 0,
-            peak: 0,
-            last_peak: 0,
+            pressed: Each::default(),
+            peak: Each::default(),
+            last_peak: Each::default(),
             stretch: Time::default(),
             sample: Sample::default(),
             waiting: Beats::default(),
@@ -121,14 +121,18 @@ impl Book {
 
     /// Slots held.
     pub fn held(&self, now: Time) -> u64 {
-        if now < self.until { self.held } else { 0 }
+        self.held_for(Reserve::Nothing, now)
+    }
+
+    /// Of these, what was lent for requests that leave at least so much to others.
+    pub fn held_for(&self, leaves: Reserve, now: Time) -> u64 {
+        if now < self.until { self.held.of(leaves) } else { 0 }
     }
 
     /// A request's turn, which can wait so long for an answer.
     pub fn turn(&mut self, leaves: Reserve, now: Time, patience: Span) -> Turn {
-        let used = self.users.count(now);
-        if used < self.usable(leaves, now) {
-            return Turn::Go(self.enter(now));
+        if self.has_room(leaves, now) {
+            return Turn::Go(self.enter(leaves, now));
         }
         if self.full.is_some_and(|(least, until)| least <= leaves && now < until) {
             return Turn::Full;
@@ -137,28 +141,28 @@ impl Book {
             // Nobody else waits for the one that is to find out whether the trouble is over.
             return if self.circuit.is_open() { Turn::Unknown } else { Turn::Look };
         }
-        let wants = with_margin(used.saturating_add(self.pressed.max(1)));
-        self.ask(wants, leaves, now, patience).map_or(Turn::Unknown, Turn::Ask)
+        let more = self.pressed.of(leaves).max(1);
+        self.ask(more, leaves, now, patience).map_or(Turn::Unknown, Turn::Ask)
     }
 
     /// Notes that a request has found no slot: that is how many more are wanted.
-    pub fn press(&mut self) {
-        self.pressed = self.pressed.saturating_add(1);
+    pub fn press(&mut self, leaves: Reserve) {
+        self.pressed.add(leaves, 1);
     }
 
     /// Lets a request pass whatever is held; it is counted all the same.
-    pub fn enter(&mut self, now: Time) -> Id {
-        let id = self.users.enter(now);
-        let used = self.users.count(now);
+    pub fn enter(&mut self, leaves: Reserve, now: Time) -> Id {
+        let id = self.users.enter(leaves, now);
+        let used = self.users.each(now);
         self.roll(now);
         self.peak = self.peak.max(used);
-        self.sample.peak = self.sample.peak.max(used);
+        self.sample.peak = self.sample.peak.max(used.from(Reserve::Nothing));
         id
     }
 
     /// Lets a request pass on the slots that were last held, or on one.
-    pub fn enter_alone(&mut self, now: Time) -> Option<Id> {
-        (self.users.count(now) < self.given.max(1)).then(|| self.enter(now))
+    pub fn enter_alone(&mut self, leaves: Reserve, now: Time) -> Option<Id> {
+        (self.users.count(now) < self.given.max(1)).then(|| self.enter(leaves, now))
     }
 
     /// Hears that a request is still under way; also of one that an earlier instance let in.
@@ -192,7 +196,7 @@ impl Book {
     /// Whether one more may wait for a slot: no more wait than work, or the last would wait in vain.
     pub fn may_wait(&mut self, now: Time) -> Option<Id> {
         let most = self.held(now).max(1);
-        (self.waiting.count(now) < most).then(|| self.waiting.enter(now))
+        (self.waiting.count(now) < most).then(|| self.waiting.enter(Reserve::Nothing, now))
     }
 
     /// Where a cap that finds itself has moved by more than a fifth since that was last told, and not a moment ago: what it was, and what it is.
@@ -214,20 +218,11 @@ impl Book {
         self.waiting.leave(id);
     }
 
-    /// Slots that a request may use which leaves so many to others. As the cap fills up, an isolate leaves its part of what is to be left.
-    fn usable(&self, leaves: Reserve, now: Time) -> u64 {
-        let held = self.held(now).min(self.share);
-        let left = leaves.of_cap(self.cap).saturating_sub(self.free);
-        // Rounded to the nearest, so that all isolates together leave about as many.
-        let part = left.saturating_mul(held).saturating_add(self.cap / 2).checked_div(self.cap).unwrap_or(0);
-        held.saturating_sub(part)
-    }
-
     fn roll(&mut self, now: Time) {
         if self.stretch.plus(IDLE) <= now {
             let old = self.stretch.plus(IDLE.times(2)) <= now;
-            self.last_peak = if old { 0 } else { self.peak };
-            self.peak = 0;
+            self.last_peak = if old { Each::default() } else { self.peak };
+            self.peak = Each::default();
             self.stretch = now;
         }
     }
@@ -240,9 +235,4 @@ pub enum Fate {
     Answered,
     /// A 5xx, no answer in time, or none at all.
     Failed,
-}
-
-/// A quarter more than is needed now, so that a load that grows need not ask for every step.
-fn with_margin(slots: u64) -> u64 {
-    slots.saturating_add(slots / 4)
 }

@@ -5,6 +5,11 @@
 //! first. Only the isolate itself can make its holding smaller, or the end of its term. *So what all hold together, and with it what
 //! is under way, is never more than the cap; what a crash or a silent disappearance costs is slots, until the term ends.*
 //!
+//! *What requests that leave something to others ([`Reserve`]) have under way, all together, is never more than the cap without that.* To
+//! a question for them the actor lends no more than there is beyond what they leave; so then even all that is held leaves as much. The isolate
+//! lets them use only what was lent so, and the others use that as well. What it does not know to have been lent
+//! without a gap, since the term had passed, is for the others alone. So this too grows by the actor's word and shrinks by the holder's.
+//!
 //! An instance of an isolate's module that fails leaves all this to the next one, and what goes on without it ([`Holder`]).
 //!
 //! The one gap that no lease can close: an isolate that lives and cannot reach the actor for a whole term takes nothing more, but the
@@ -15,6 +20,7 @@ pub mod beats;
 pub mod book;
 pub mod books;
 pub mod caps;
+pub mod each;
 
 use super::ports::Trouble;
 use crate::limit::time::Span;
@@ -78,6 +84,9 @@ pub enum Reserve {
 }
 
 impl Reserve {
+    /// All of them.
+    pub const ALL: [Reserve; 3] = [Reserve::Nothing, Reserve::Tenth, Reserve::Fifth];
+
     /// What a request of this `priority` leaves, where `highest` is the highest that meets the cap.
     pub fn of(priority: Priority, highest: Priority) -> Reserve {
         match priority {

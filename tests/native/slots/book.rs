@@ -43,7 +43,7 @@ fn turn(book: &mut Book, now: Time) -> Turn {
 /// A book with `slots` slots in hand, none of them in use.
 fn with(slots: u64) -> Book {
     let mut book = book();
-    (0..slots).for_each(|_| book.press());
+    (0..slots).for_each(|_| book.press(Reserve::Nothing));
     let question = asks(turn(&mut book, EVENING));
     book.hear(question.number, Ok(given(slots)), EVENING);
     book
@@ -52,12 +52,12 @@ fn with(slots: u64) -> Book {
 #[test]
 fn a_crowd_asks_twice_and_is_let_in_together() {
     let mut book = book();
-    book.press();
+    book.press(Reserve::Nothing);
     let first = asks(turn(&mut book, EVENING));
     assert_eq!((first.keeps, first.wants), (0, 1));
     for _ in 0..8 {
         assert_eq!(turn(&mut book, EVENING), Turn::Look);
-        book.press();
+        book.press(Reserve::Nothing);
     }
     book.hear(first.number, Ok(given(1)), EVENING);
     goes(turn(&mut book, EVENING));
@@ -101,7 +101,7 @@ fn an_answer_that_comes_too_late_is_not_heard() {
 #[test]
 fn nothing_is_used_past_the_term_counted_from_the_question() {
     let mut book = book();
-    book.press();
+    book.press(Reserve::Nothing);
     let question = asks(turn(&mut book, EVENING));
     book.hear(question.number, Ok(given(3)), ms(200));
     assert_eq!((book.held(ms(9_999)), book.held(ms(10_000))), (3, 0));
@@ -120,6 +120,17 @@ fn what_lies_idle_for_a_second_goes_back() {
     });
     // It says so before it is heard, and uses no more from that moment.
     assert_eq!(book.held(ms(2_000)), 1);
+}
+
+#[test]
+fn what_was_of_use_a_moment_ago_is_still_wanted_when_slots_are_renewed() {
+    let mut book = with(8);
+    let first = goes(turn(&mut book, EVENING));
+    book.beat(first, ms(2_400));
+    let ids: Vec<u64> = (0..7).map(|_| goes(turn(&mut book, ms(2_400)))).collect();
+    ids.iter().for_each(|id| book.leave(*id));
+    let question = book.tick(ms(2_500), PATIENCE).unwrap();
+    assert_eq!((question.keeps, question.wants), (8, 10));
 }
 
 #[test]
@@ -146,24 +157,88 @@ fn after_a_hold_up_the_living_get_their_turn_before_they_are_counted_out() {
     assert_eq!(book.in_use(ms(12_000)), 0);
 }
 
+/// As many as get a slot without asking.
+fn let_in(book: &mut Book, leaves: Reserve, now: Time) -> Vec<u64> {
+    let go = |turn| if let Turn::Go(id) = turn { Some(id) } else { None };
+    core::iter::from_fn(|| go(book.turn(leaves, now, PATIENCE))).collect()
+}
+
+/// Asks for `more` that leave so much, and hears that it has `slots`.
+fn ask_for(book: &mut Book, leaves: Reserve, more: u64, slots: u64, now: Time) -> Question {
+    (0..more).for_each(|_| book.press(leaves));
+    let question = asks(book.turn(leaves, now, PATIENCE));
+    book.hear(question.number, Ok(given(slots)), now);
+    question
+}
+
 #[test]
-fn low_requests_leave_their_part_of_what_the_isolate_holds_as_the_cap_fills_up() {
-    let mut book = Book::new(ME, Size::Fixed(100));
-    (0..40).for_each(|_| book.press());
-    let question = asks(turn(&mut book, EVENING));
-    let answer =
-        |free| Answer { slots: 50, share: 100, cap: 100, free, term: TERM, again: Span::from_millis(50), rows: 0 };
-    book.hear(question.number, Ok(answer(50)), EVENING);
-    let low = |book: &mut Book| {
-        (0..60).filter(|_| matches!(book.turn(Reserve::Fifth, EVENING, PATIENCE), Turn::Go(_))).count()
-    };
-    assert_eq!(low(&mut book), 50, "there is plenty");
-    let mut book = Book::new(ME, Size::Fixed(100));
-    (0..40).for_each(|_| book.press());
-    let question = asks(turn(&mut book, EVENING));
-    book.hear(question.number, Ok(answer(0)), EVENING);
-    assert_eq!(low(&mut book), 40, "others hold the rest: a fifth of its own is what it leaves");
-    goes(turn(&mut book, EVENING));
+fn requests_use_only_what_was_lent_for_such_and_those_above_them_that_too() {
+    let mut book = with(3);
+    assert_eq!(let_in(&mut book, Reserve::Fifth, EVENING).len(), 0, "what was lent for high ones");
+    let asked = ask_for(&mut book, Reserve::Fifth, 4, 7, ms(300));
+    assert_eq!((asked.keeps, asked.wants, asked.leaves), (0, 5, Reserve::Fifth), "nobody has used those");
+    let ids = let_in(&mut book, Reserve::Fifth, ms(300));
+    assert_eq!(ids.len(), 7);
+    ids.iter().for_each(|id| book.leave(*id));
+    assert_eq!(let_in(&mut book, Reserve::Tenth, ms(300)).len(), 7);
+}
+
+#[test]
+fn a_slot_lent_for_a_high_request_is_not_for_low_ones_when_it_falls_free() {
+    let mut book = book();
+    ask_for(&mut book, Reserve::Fifth, 4, 4, EVENING);
+    let low = let_in(&mut book, Reserve::Fifth, EVENING);
+    let asked = ask_for(&mut book, Reserve::Nothing, 2, 6, ms(300));
+    assert_eq!((asked.keeps, asked.wants), (4, 6), "no margin for others");
+    let high = let_in(&mut book, Reserve::Nothing, ms(300));
+    assert_eq!((low.len(), high.len()), (4, 2));
+    high.iter().for_each(|id| book.leave(*id));
+    assert_eq!(let_in(&mut book, Reserve::Fifth, ms(300)).len(), 0);
+    book.leave(low[0]);
+    assert_eq!(let_in(&mut book, Reserve::Fifth, ms(300)).len(), 1);
+    // Nor does the crowd of low ones keep it from going back.
+    let now = ms(2_400);
+    low.iter().skip(1).for_each(|id| book.beat(*id, now));
+    let asked = book.tick(now, PATIENCE).unwrap();
+    assert_eq!((asked.keeps, asked.leaves), (4, Reserve::Fifth));
+}
+
+#[test]
+fn a_crowd_of_low_requests_does_not_make_a_high_one_ask_for_more_than_its_own() {
+    let mut book = book();
+    (0..50).for_each(|_| book.press(Reserve::Fifth));
+    let asked = ask_for(&mut book, Reserve::Nothing, 1, 1, EVENING);
+    assert_eq!(asked.wants, 1);
+    assert_eq!(ask_for(&mut book, Reserve::Fifth, 0, 8, EVENING).wants, 62);
+}
+
+#[test]
+fn what_comes_back_after_its_term_is_not_for_low_requests() {
+    let mut book = book();
+    ask_for(&mut book, Reserve::Fifth, 4, 4, EVENING);
+    let low = let_in(&mut book, Reserve::Fifth, EVENING);
+    // Sent before its term ends, and answered after that: others may have been lent the slots meanwhile.
+    low.iter().for_each(|id| book.hold(*id, ms(0), Span::from_secs(20)));
+    let question = book.tick(ms(9_900), PATIENCE).unwrap();
+    book.hear(question.number, Ok(given(4)), ms(10_100));
+    book.leave(low[0]);
+    assert_eq!((book.held(ms(10_100)), book.held_for(Reserve::Fifth, ms(10_100))), (4, 0));
+    assert_eq!(let_in(&mut book, Reserve::Fifth, ms(10_100)).len(), 0);
+    assert_eq!(let_in(&mut book, Reserve::Nothing, ms(10_100)).len(), 1);
+}
+
+#[test]
+fn what_low_requests_may_use_follows_a_cap_that_moves() {
+    let mut book = book();
+    ask_for(&mut book, Reserve::Fifth, 8, 8, EVENING);
+    let low = let_in(&mut book, Reserve::Fifth, EVENING);
+    assert_eq!(low.len(), 8);
+    low.iter().for_each(|id| book.beat(*id, ms(2_500)));
+    let question = book.tick(ms(2_500), PATIENCE).unwrap();
+    book.hear(question.number, Ok(Answer { cap: 5, share: 5, ..given(8) }), ms(2_500));
+    assert_eq!(book.held_for(Reserve::Fifth, ms(2_500)), 4);
+    low.iter().take(5).for_each(|id| book.leave(*id));
+    assert_eq!(let_in(&mut book, Reserve::Fifth, ms(2_500)).len(), 1);
 }
 
 #[test]

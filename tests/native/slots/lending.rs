@@ -113,6 +113,19 @@ fn shares_are_fair_where_there_is_not_enough_for_all() {
 }
 
 #[test]
+fn those_who_leave_something_have_fair_shares_of_the_rest() {
+    let (mut slots, shelf) = (Slots::default(), FakeShelf::default());
+    let low = |holder, number| Question { leaves: Reserve::Fifth, ..question(holder, number, 10, 0, 10) };
+    let share = |slots: &mut Slots, question| slots.answer(&question, &shelf, EVENING).unwrap().share;
+    for holder in 1..=4 {
+        share(&mut slots, low(holder, 1));
+    }
+    assert_eq!(share(&mut slots, low(1, 2)), 2);
+    assert_eq!(share(&mut slots, question(2, 2, 10, 0, 4)), 10, "what those below want is not of what they leave");
+    assert_eq!(share(&mut slots, low(1, 3)), 2);
+}
+
+#[test]
 fn what_is_left_to_higher_priorities_is_left() {
     let (mut slots, shelf) = (Slots::default(), FakeShelf::default());
     let low = Question { leaves: Reserve::Fifth, ..question(1, 1, 20, 0, 30) };

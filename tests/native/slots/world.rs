@@ -5,6 +5,7 @@ use super::FakeShelf;
 use crate::support::EVENING;
 use penstock::actor::slots::Slots;
 use penstock::gate::circuit::Heard;
+use penstock::gate::slots::beats;
 use penstock::gate::slots::book::{Book, Turn};
 use penstock::gate::slots::{Answer, Holder, Question, Reserve, TERM};
 use penstock::limit::time::{Span, Time};
@@ -12,8 +13,9 @@ use penstock::policy::Size;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-const CAP: u64 = 7;
-const ISOLATES: usize = 3;
+const CAP: u64 = 10;
+const ISOLATES: usize = 4;
+const LEAVING: [Reserve; 2] = [Reserve::Tenth, Reserve::Fifth];
 const PATIENCE: Span = Span::from_millis(250);
 
 struct Isolate {
@@ -21,10 +23,19 @@ struct Isolate {
     me: Holder,
     /// Until then the actor surely lends what is under way, also to an instance that has not asked yet.
     safe: Time,
+    /// The same of those that leave something to others: the term has not passed since they were let in.
+    safe_for: [Time; 2],
     /// How far its clock is ahead.
     ahead: Span,
     /// Requests under way, as the origin sees them.
     live: Vec<u64>,
+}
+
+impl Isolate {
+    /// Requests under way that leave so much to others, or more.
+    fn live_for(&self, leaves: Reserve) -> u64 {
+        self.live.iter().filter(|id| beats::leaves(**id) >= leaves).count() as u64
+    }
 }
 
 struct World {
@@ -62,7 +73,14 @@ impl World {
         self.born += 1;
         let ahead = Span::from_secs(100 * seed);
         let me = Holder { id: self.born, life: 0 };
-        Isolate { book: Book::new(me, Size::Fixed(CAP)), me, safe: Time::default(), ahead, live: Vec::new() }
+        Isolate {
+            book: Book::new(me, Size::Fixed(CAP)),
+            me,
+            safe: Time::default(),
+            safe_for: Default::default(),
+            ahead,
+            live: Vec::new(),
+        }
     }
 
     fn turn(&mut self, index: usize, leaves: Reserve) {
@@ -72,9 +90,11 @@ impl World {
             Turn::Go(id) => {
                 isolate.live.push(id);
                 assert!(isolate.live.len() as u64 <= isolate.book.held(now), "more under way than held");
+                let held = isolate.book.held_for(leaves, now);
+                assert!(isolate.live_for(leaves) <= held, "more under way than held for them");
             }
             Turn::Ask(question) => self.ask(index, question),
-            _ => isolate.book.press(),
+            _ => isolate.book.press(leaves),
         }
     }
 
@@ -93,6 +113,14 @@ impl World {
         if held != before && held >= isolate.live.len() as u64 {
             isolate.safe = isolate.safe.max(self.asked[&(index, number)].plus(TERM));
         }
+        if held != before || held > 0 {
+            for (place, leaves) in LEAVING.into_iter().enumerate() {
+                let covered = isolate.book.held_for(leaves, now) >= isolate.live_for(leaves);
+                if covered || self.now < isolate.safe_for[place] {
+                    isolate.safe_for[place] = isolate.safe;
+                }
+            }
+        }
     }
 
     /// The module fails: what it had under way goes on, but for what waited for the origin.
@@ -109,8 +137,9 @@ impl World {
         let index = usize::from(which) % ISOLATES;
         let pick = |len: usize| (len > 0).then(|| usize::from(which) % len);
         match what {
-            0..=4 => self.turn(index, Reserve::Nothing),
-            5 => self.turn(index, Reserve::Fifth),
+            0..=2 => self.turn(index, Reserve::Nothing),
+            3 => self.turn(index, Reserve::Tenth),
+            4..=5 => self.turn(index, Reserve::Fifth),
             // A question arrives, in whatever order; sometimes twice.
             6..=9 => {
                 if let Some(place) = pick(self.questions.len()) {
@@ -184,6 +213,37 @@ impl World {
         }
     }
 
+    /// A crowd comes to each of these isolates; every message arrives.
+    fn crowd(&mut self, isolates: &[usize], leaves: Reserve) {
+        for _ in 0..4 * CAP {
+            for &index in isolates {
+                // Who is given a slot takes it.
+                for _ in 0..3 {
+                    self.turn(index, leaves);
+                    for (from, question) in core::mem::take(&mut self.questions) {
+                        if let Ok(answer) = self.slots.answer(&question, &self.shelf, self.now) {
+                            self.hear(from, question.number, answer);
+                        }
+                    }
+                    self.check();
+                }
+            }
+            self.forward(Span::from_millis(300));
+            (0..ISOLATES).for_each(|index| self.step(21, index as u8));
+        }
+    }
+
+    fn live(&self) -> u64 {
+        self.isolates.iter().map(|isolate| isolate.live.len() as u64).sum()
+    }
+
+    /// Everybody goes home, and nobody tells.
+    fn empty(&mut self) {
+        self.isolates.iter_mut().for_each(|isolate| isolate.live.clear());
+        self.questions.clear();
+        (0..44).for_each(|_| self.forward(Span::from_millis(500)));
+    }
+
     fn check(&mut self) {
         let now = self.now;
         let held: u64 = self.isolates.iter().map(|isolate| isolate.book.held(now.plus(isolate.ahead))).sum();
@@ -195,6 +255,14 @@ impl World {
         };
         let under: u64 = self.isolates.iter().map(surely).sum();
         assert!(under <= CAP, "{under} under way of {CAP}");
+        for (place, leaves) in LEAVING.into_iter().enumerate() {
+            let surely = |isolate: &Isolate| {
+                let held = isolate.book.held_for(leaves, now.plus(isolate.ahead));
+                if now < isolate.safe_for[place] { held.max(isolate.live_for(leaves)) } else { held }
+            };
+            let (under, most) = (self.isolates.iter().map(surely).sum::<u64>(), CAP - leaves.of_cap(CAP));
+            assert!(under <= most, "{under} under way of {most} that may, {leaves:?}");
+        }
         for isolate in &mut self.isolates {
             let used = isolate.book.in_use(now.plus(isolate.ahead));
             assert!(isolate.live.len() as u64 <= used, "{} under way, {used} known", isolate.live.len());
@@ -213,29 +281,23 @@ proptest! {
             world.check();
         }
         // Everybody goes home, and no message is on its way. Twice a term later all is there again, for anyone.
-        world.questions.clear();
         world.answers.clear();
-        world.isolates.iter_mut().for_each(|isolate| isolate.live.clear());
-        (0..44).for_each(|_| world.forward(Span::from_millis(500)));
+        world.empty();
         prop_assert_eq!(world.slots.sweep(&world.shelf, world.now), Ok(None));
         prop_assert!(world.shelf.rows.borrow().is_empty());
-        for index in 0..ISOLATES {
-            for _ in 0..4 * CAP {
-                world.turn(index, Reserve::Nothing);
-                for (_, question) in core::mem::take(&mut world.questions) {
-                    if let Ok(answer) = world.slots.answer(&question, &world.shelf, world.now) {
-                        world.hear(index, question.number, answer);
-                    }
-                }
-                world.now = world.now.plus(Span::from_millis(300));
-                let live = world.isolates[index].live.clone();
-                let isolate = &mut world.isolates[index];
-                live.iter().for_each(|id| isolate.book.beat(*id, world.now.plus(isolate.ahead)));
-                world.check();
-            }
-            prop_assert_eq!(world.isolates[index].live.len() as u64, CAP, "isolate {}", index);
-            world.isolates[index].live.clear();
-            (0..44).for_each(|_| world.forward(Span::from_millis(500)));
+        let all = [Reserve::Nothing, Reserve::Tenth, Reserve::Fifth];
+        for (index, leaves) in (0..ISOLATES).flat_map(|index| all.map(|leaves| (index, leaves))) {
+            world.crowd(&[index], leaves);
+            prop_assert_eq!(world.live(), CAP - leaves.of_cap(CAP), "isolate {}, {:?}", index, leaves);
+            world.empty();
+        }
+        // The same where all of them come at once, and then there is still room for those above.
+        for leaves in all {
+            world.crowd(&[0, 1, 2, 3], leaves);
+            prop_assert_eq!(world.live(), CAP - leaves.of_cap(CAP), "all, {:?}", leaves);
+            world.crowd(&[1], Reserve::Nothing);
+            prop_assert_eq!(world.live(), CAP, "high ones after {:?}", leaves);
+            world.empty();
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What a book says to its cap's actor, and hears from it.
 
+use super::super::each::Each;
 use super::super::{Answer, Question, Reserve, Sample, TERM};
-use super::{Book, IDLE, with_margin};
+use super::{Book, IDLE};
 use crate::gate::circuit::{Heard, Pass};
 use crate::limit::time::{Span, Time};
 
@@ -19,8 +20,9 @@ pub(super) struct Asked {
     at: Time,
     /// Until when it is waited for.
     due: Time,
+    pub(super) keeps: u64,
     wants: u64,
-    leaves: Reserve,
+    pub(super) leaves: Reserve,
 }
 
 /// Whether the cap is checked.
@@ -41,14 +43,20 @@ impl Book {
         if self.busy(now) || (!self.holds(now) && used == 0) {
             return None;
         }
-        let needed = self.needed(used);
         let due = self.heard.plus(RENEW) <= now || self.until <= now;
-        let spare = needed.min(self.share).max(used) < self.held;
+        let spare = self.keeps(now).of(Reserve::Nothing) < self.held.of(Reserve::Nothing);
         // What is under way must not lose its slots because their actor is left alone.
         if used > 0 && self.holds(now) && self.tried.plus(RENEW) <= now {
             self.circuit.hurry(now);
         }
-        if due || spare { self.ask(needed, Reserve::Nothing, now, patience) } else { None }
+        if !(due || spare) {
+            return None;
+        }
+        self.pressed = Each::default();
+        // Low requests are renewed and grow as such, where there are no others.
+        let each = self.users.each(now);
+        let under = Reserve::ALL.into_iter().find(|leaves| each.of(*leaves) > 0);
+        self.ask(0, under.unwrap_or_default(), now, patience)
     }
 
     /// Whether somebody has to look after the slots, should nobody use them any more; whoever asks has to, from now on.
@@ -80,14 +88,12 @@ impl Book {
             self.checked = Checked::Again;
         }
         self.inherits = false;
-        self.held = answer.slots;
+        self.lend(&asked, &answer, now);
         self.given = answer.slots;
         self.until = asked.at.plus(answer.term);
-        self.share = answer.share;
         self.cap = answer.cap;
-        self.free = answer.free;
         self.heard = now;
-        let enough = answer.slots >= asked.wants || self.users.count(now) < self.usable(asked.leaves, now);
+        let enough = answer.slots >= asked.wants || self.has_room(asked.leaves, now);
         self.full = (!enough).then(|| (asked.leaves, now.plus(self.spread(answer.again))));
     }
 
@@ -115,29 +121,30 @@ impl Book {
         self.asked.is_some_and(|asked| now < asked.due)
     }
 
-    /// The question that is sent, unless the actor is left alone or there is no time. What the isolate does not keep it stops using at once,
-    /// for an answer may never be heard.
-    pub(super) fn ask(&mut self, wants: u64, leaves: Reserve, now: Time, patience: Span) -> Option<Question> {
+    /// The question that is sent for so many more requests that leave so much, unless the actor is left alone or there is no time. What the
+    /// isolate does not keep it stops using at once, for an answer may never be heard.
+    pub(super) fn ask(&mut self, more: u64, leaves: Reserve, now: Time, patience: Span) -> Option<Question> {
         if patience == Span::ZERO {
             return None;
         }
         let patience = patience.plus(HEARS);
         let pass = self.circuit.admit(now, patience)?;
         self.number = self.number.saturating_add(1);
-        self.asked = Some(Asked { number: self.number, pass, at: now, due: now.plus(patience), wants, leaves });
+        self.held = self.keeps(now);
+        // What is under way is kept also where it is more than what is held, which then stays so.
+        let mut kept = self.held;
+        let keeps = self.held.of(Reserve::Nothing).max(self.users.count(now));
+        *kept.at(Reserve::Nothing) = keeps;
+        let wants = self.wants(kept, more, leaves, now);
+        self.asked = Some(Asked { number: self.number, pass, at: now, due: now.plus(patience), keeps, wants, leaves });
         self.tried = now;
-        self.pressed = 0;
-        let used = self.users.count(now);
-        let held = self.held(now);
-        // What is over the fair share goes back as it falls free, and what nobody has used for a while.
-        let keeps = held.min(self.share).min(self.needed(used).max(wants)).max(used);
-        self.held = held.min(keeps);
+        *self.pressed.at(leaves) = 0;
         Some(Question {
             holder: self.holder,
             number: self.number,
             size: self.size,
             keeps,
-            wants: wants.max(keeps),
+            wants,
             leaves,
             sample: Some(core::mem::take(&mut self.sample)).filter(|sample| *sample != Sample::default()),
         })
@@ -146,11 +153,6 @@ impl Book {
     /// Whether there may be slots to give back.
     fn holds(&self, now: Time) -> bool {
         self.inherits || self.held(now) > 0
-    }
-
-    /// Slots that have been of use lately.
-    fn needed(&self, used: u64) -> u64 {
-        with_margin(used.max(self.peak).max(self.last_peak))
     }
 
     /// `span` and up to half of it more, each isolate its own: those who were refused together do not come again together.

@@ -1,0 +1,65 @@
+//! A number for each [`Reserve`].
+
+use super::Reserve;
+
+/// A number for each reserve: of slots, or of requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Each {
+    nothing: u64,
+    tenth: u64,
+    fifth: u64,
+}
+
+impl Each {
+    /// `number` for each.
+    pub const fn all(number: u64) -> Each {
+        Each { nothing: number, tenth: number, fifth: number }
+    }
+
+    /// That of `leaves`.
+    #[inline(never)]
+    pub fn of(mut self, leaves: Reserve) -> u64 {
+        *self.at(leaves)
+    }
+
+    /// The same, to be changed.
+    pub fn at(&mut self, leaves: Reserve) -> &mut u64 {
+        match leaves {
+            Reserve::Nothing => &mut self.nothing,
+            Reserve::Tenth => &mut self.tenth,
+            Reserve::Fifth => &mut self.fifth,
+        }
+    }
+
+    /// Adds `more` to that of `leaves`.
+    #[inline(never)]
+    pub fn add(&mut self, leaves: Reserve, more: u64) {
+        let number = self.at(leaves);
+        *number = number.saturating_add(more);
+    }
+
+    /// What those that leave as much as `leaves`, or more, come to together.
+    #[inline(never)]
+    pub fn from(self, leaves: Reserve) -> u64 {
+        let Each { nothing, tenth, fifth } = self;
+        match leaves {
+            Reserve::Nothing => fifth.saturating_add(tenth).saturating_add(nothing),
+            Reserve::Tenth => fifth.saturating_add(tenth),
+            Reserve::Fifth => fifth,
+        }
+    }
+
+    /// None of them more than `most`.
+    pub fn up_to(self, most: u64) -> Each {
+        Each { nothing: self.nothing.min(most), tenth: self.tenth.min(most), fifth: self.fifth.min(most) }
+    }
+
+    /// The greater of both, for each.
+    pub fn max(self, other: Each) -> Each {
+        Each {
+            nothing: self.nothing.max(other.nothing),
+            tenth: self.tenth.max(other.tenth),
+            fifth: self.fifth.max(other.fifth),
+        }
+    }
+}
