@@ -182,11 +182,15 @@ fn size(value: &Value) -> Result<Size, String> {
 }
 
 impl Policy {
+    /// All caps.
+    pub fn caps(&self) -> impl Iterator<Item = &Rc<Cap>> {
+        let capacities = self.base.iter().chain(&self.bindings).map(|binding| &binding.capacity);
+        capacities.flat_map(|capacity| [&capacity.in_flight, &capacity.sockets]).flatten()
+    }
+
     /// The cap with this name.
     pub fn cap(&self, name: &str) -> Option<&Rc<Cap>> {
-        let capacities = self.base.iter().chain(&self.bindings).map(|binding| &binding.capacity);
-        let caps = capacities.flat_map(|capacity| [&capacity.in_flight, &capacity.sockets]);
-        caps.flatten().find(|cap| cap.name == name)
+        self.caps().find(|cap| cap.name == name)
     }
 
     /// How long the origin may take to answer a request for `route`: what its binding says, or else base, which an exempt

@@ -14,6 +14,9 @@ const NO_ID: &str = "00000000-0000-0000-0000-000000000000";
 /// What stands there until there is an origin.
 const EXAMPLE: &str = "https://origin.example.com";
 
+/// The compatibility flag by which caps hear of clients that leave.
+const SIGNAL: &str = "enable_request_signal";
+
 /// What the Worker needs, and the deployment does not have. `policy` is `None` where its vars are at fault themselves.
 pub fn faults(deployment: &Deployment, policy: Option<&Policy>) -> Vec<Fault> {
     let mut faults: Vec<Fault> = bucket_fault(deployment).into_iter().collect();
@@ -69,9 +72,15 @@ fn is_custom_domain(route: &Value) -> bool {
     route.get("custom_domain").and_then(Value::as_bool) == Some(true)
 }
 
-/// What lets requests in beside the routes that Penstock guards.
-pub fn warnings(deployment: &Deployment) -> Vec<String> {
+/// What lets requests in beside the routes that Penstock guards, and what else is likely to be a mistake.
+pub fn warnings(deployment: &Deployment, policy: Option<&Policy>) -> Vec<String> {
     let mut warnings = Vec::new();
+    let mut flags = deployment.inherited("compatibility_flags").and_then(Value::as_array).into_iter().flatten();
+    if policy.is_some_and(|policy| policy.caps().next().is_some()) && !flags.any(|flag| flag.as_str() == Some(SIGNAL)) {
+        warnings.push(format!(
+            "in_flight and sockets do not hear of clients that leave a quiet answer: set compatibility_flags = [\"{SIGNAL}\"]"
+        ));
+    }
     let on = |key| deployment.inherited(key).and_then(Value::as_bool);
     let routed = routes(deployment).next().is_some();
     // Without routes, wrangler takes the name on workers.dev as what is wanted.

@@ -59,7 +59,7 @@ fn describe(deployment: &Deployment, policy: Option<&Policy>, text: &mut String)
         Some(policy) => write!(text, "{name}:\n{}{}", table::table(policy), lists::lists(policy)),
     };
     let of_policy = policy.map(keys_alone).unwrap_or_default();
-    for warning in of_policy.into_iter().chain(platform::warnings(deployment)) {
+    for warning in of_policy.into_iter().chain(platform::warnings(deployment, policy)) {
         let _ = writeln!(text, "{name}: warning: {warning}");
     }
 }

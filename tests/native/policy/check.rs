@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 const PLATFORM: &str = r#"
+compatibility_flags = ["enable_request_signal"]
 workers_dev = false
 routes = [{ pattern = "api.example.com/*", zone_name = "example.com" }]
 [[durable_objects.bindings]]
@@ -140,10 +141,26 @@ priority = "high"
 }
 
 #[test]
+fn caps_that_do_not_hear_of_clients_that_leave_are_warned_of() {
+    let warned = |name: &str, flags: &str, limit: &str| {
+        let flagged = PLATFORM.lines().nth(1).unwrap();
+        let said = check(name, &format!("{}[vars.LIMIT_BASE]\n{limit}\n", PLATFORM.replace(flagged, flags))).said;
+        said.lines().filter(|line| line.contains("compatibility_flags")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let warning = "top level: warning: in_flight and sockets do not hear of clients that leave a quiet answer: set compatibility_flags = [\"enable_request_signal\"]";
+    let other = "compatibility_flags = [\"nodejs_compat\"]";
+    assert_eq!(warned("no-flags", "", "in_flight = \"5\""), [warning]);
+    assert_eq!(warned("other-flags", other, "sockets = \"5\""), [warning]);
+    let flag = "compatibility_flags = [\"nodejs_compat\", \"enable_request_signal\"]";
+    assert!(warned("flag", flag, "in_flight = \"5\"").is_empty());
+    assert!(warned("no-caps", "", "per_ip = \"5/s\"").is_empty());
+}
+
+#[test]
 fn the_likely_mistakes_of_a_first_deploy_are_told() {
     let limits = "[vars.LIMIT_BASE]\nper_ip = \"5/min\"\n";
     let with = |routes: &str, origin: &str| {
-        let platform = PLATFORM.replace(PLATFORM.lines().nth(2).unwrap(), routes);
+        let platform = PLATFORM.replace(PLATFORM.lines().nth(3).unwrap(), routes);
         check("first-deploy", &format!("{platform}[vars]\n{origin}\n{limits}"))
     };
     let (zone, custom) =
