@@ -59,10 +59,9 @@ impl<K: Keepers> Admit<'_, K> {
         let mut pressed = false;
         let mut full = None;
         let mut waiting = None;
-        let mut waited;
+        let waited = |full: Option<Time>| full.map_or(Span::ZERO, |since| (self.wall)().since(since).min(wait));
         let (place, trouble) = loop {
             let at = (self.wall)();
-            waited = full.map_or(Span::ZERO, |since| at.since(since).min(wait));
             if in_vain >= ASKS {
                 break (Err(Without::Full), None);
             }
@@ -103,7 +102,7 @@ impl<K: Keepers> Admit<'_, K> {
                 }
                 Turn::Look if left > Span::ZERO => self.keepers.pause(LOOK).await,
                 Turn::Look => break (self.alone(cap, leaves), Some(Trouble::Late)),
-                Turn::Full if waited < wait => {
+                Turn::Full if waited(full) < wait => {
                     full = full.or(Some(at));
                     waiting = waiting.or_else(|| self.book(cap, Book::may_wait));
                     if waiting.is_none() {
@@ -119,7 +118,7 @@ impl<K: Keepers> Admit<'_, K> {
         if let Some(id) = waiting {
             self.book(cap, |book, _| book.stop_waiting(id));
         }
-        entry.waited = entry.waited.plus(waited);
+        entry.waited = entry.waited.plus(waited(full));
         if let Some(trouble) = trouble {
             entry.unchecked.push((cap, trouble));
         }
