@@ -15,7 +15,7 @@ alone build
 
 inputs() {
   find src -type f
-  printf '%s\n' Cargo.toml Cargo.lock package-lock.json scripts/env.sh scripts/build.sh scripts/bundle.sh
+  printf '%s\n' Cargo.toml Cargo.lock package-lock.json scripts/env.sh scripts/build.sh scripts/bundle.sh scripts/exports.mjs
 }
 key="$(inputs | hash_files) $(rustc --version)"
 
@@ -31,7 +31,9 @@ else
   fi
   # The names of functions are a tenth of the module, and of use only to `make size`: a panic says where it was without.
   cp $MODULE target/named.wasm
-  "$WASM_OPT_BIN" --all-features --strip-debug -Oz target/named.wasm -o $MODULE
+  node scripts/exports.mjs target/named.wasm >target/exports.json
+  wasm-metadce --all-features target/named.wasm --graph-file target/exports.json -o target/used.wasm >/dev/null
+  "$WASM_OPT_BIN" --all-features --strip-debug -Oz target/used.wasm -o $MODULE
   printf '%s\n' "$key" >build/.key
   built="built"
 fi
