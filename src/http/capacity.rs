@@ -3,7 +3,7 @@
 //! What the runtime does when a client goes away, as experiments on workerd show, and what follows from it:
 //!
 //! - *Before the origin has answered, and nothing is left to `waitUntil`:* the request's context ends on the spot. Its future is never
-//!   polled again, its timers do not fire, nothing is dropped, and the origin's connection is closed. So its place is kept
+//!   polled again, its timers do not fire, nothing is dropped (before `owner.rs` does), and the origin's connection is closed. So its place is kept
 //!   by a sign of life from a timer in its own context (`stay.js`): when there has been none for [`GONE`](crate::gate::slots::beats::GONE), it is free.
 //! - *The same, while something is left to `waitUntil`:* all goes on as if the client were there. The origin answers, and the body is
 //!   then piped to nobody, which never ends. So nothing is left to `waitUntil` before the origin has answered, but for the line that
