@@ -69,10 +69,11 @@ impl Places {
         self.caps.is_empty()
     }
 
-    /// Keeps them from now on: the request goes to the origin.
+    /// Keeps them from now on: the request goes to the origin. Should its client leave and all this be dropped, the origin hears of that later.
     pub fn begin(&mut self) {
         if !self.is_empty() {
             self.stay = Some(stay::begin(&self.env, &self.lines()));
+            self.tickets.iter_mut().for_each(Ticket::hand_over);
         }
     }
 
@@ -127,7 +128,13 @@ impl Places {
         let socket = socket(response);
         // A request that has become a socket has its answer; one that has not is none.
         let (met, ends) = (socket.is_some(), kind == Kind::Socket || socket.is_some());
-        self.tickets.retain(|ticket| !ends || ticket.cap().name.ends_with("/sockets") == met);
+        self.tickets.retain(|ticket| {
+            let stays = !ends || ticket.cap().name.ends_with("/sockets") == met;
+            if !stays {
+                ticket.leave();
+            }
+            stays
+        });
         match socket {
             _ if self.tickets.is_empty() => Ok(None),
             Some(socket) => relay(response, &socket).map(Some),
@@ -151,9 +158,6 @@ impl Places {
         }
         let fewer = self.tickets.len() < self.caps.len();
         let lines = fewer.then(|| self.lines());
-        if end.is_some() {
-            self.tickets.drain(..).for_each(Ticket::hand_over);
-        }
         self.stay.iter().for_each(|stay| stay::end(stay, context, lines.as_deref(), end.as_ref()));
     }
 

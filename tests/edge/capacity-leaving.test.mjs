@@ -4,7 +4,7 @@ import http from "node:http";
 import net from "node:net";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { count, HOST, parallel, start, until } from "./harness/index.mjs";
+import { count, HOST, open, parallel, start, until } from "./harness/index.mjs";
 
 const ip = "203.0.113.7";
 const CAP = 40;
@@ -105,6 +105,23 @@ test("a slot whose client has left is free within 3 seconds, though the origin's
     t.diagnostic(`${what}: the origin heard after ${Math.round(heard)} ms, and the slot was free after ${Math.round(took)} ms`);
     assert.ok(heard < 1_000, `${what}: ${heard} ms`);
     assert.ok(took < 4_000, `${what}: ${took} ms`);
+  }
+});
+
+test("a slot whose client has left is not free before the origin may have heard of it, however soon garbage is collected", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", in_flight: "1" } }, inspect: true });
+  await edge.run();
+  for (let round = 0; round < 2; round++) {
+    let left;
+    const write = (request) => (left = request).end();
+    open(edge.url(), { path: "/x?as=slow&ms=20000", ip, write }).catch(() => {});
+    await until(() => edge.origin.under === 1);
+    left.socket.resetAndDestroy();
+    const begun = performance.now();
+    await until(async () => (await edge.get("/x", { ip })).status === 200 || void (await edge.collect()));
+    const took = performance.now() - begun;
+    t.diagnostic(`${Math.round(took)} ms`);
+    assert.ok(took >= 250 && took < 4_500, `${took} ms`);
   }
 });
 

@@ -29,7 +29,7 @@ impl Books {
 
     /// A place in the book of `cap`.
     pub fn ticket(&mut self, cap: &Rc<Cap>, id: Id) -> Ticket {
-        Ticket { book: self.of(cap), cap: Rc::clone(cap), id }
+        Ticket { book: self.of(cap), cap: Rc::clone(cap), id, kept: Kept::Here }
     }
 
     /// Hears that a request under `cap` is still under way.
@@ -64,12 +64,19 @@ impl Books {
     }
 }
 
-/// A request's place under one cap; gives it back when dropped.
+/// A request's place under one cap; gives it back when dropped, unless it is kept elsewhere.
 #[derive(Debug)]
 pub struct Ticket {
     book: Rc<RefCell<Book>>,
     cap: Rc<Cap>,
     id: Id,
+    kept: Kept,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    Here,
+    Elsewhere,
 }
 
 impl Ticket {
@@ -83,9 +90,14 @@ impl Ticket {
         self.id
     }
 
-    /// It is given back elsewhere: by its number.
-    pub fn hand_over(mut self) {
-        self.id = 0;
+    /// From now on it is kept elsewhere, and given back there, by its number; or it is free when there has been no sign of life for a while.
+    pub fn hand_over(&mut self) {
+        self.kept = Kept::Elsewhere;
+    }
+
+    /// Gives it back now, whoever keeps it.
+    pub fn leave(&self) {
+        self.book(|book, id| book.leave(id));
     }
 
     /// The request is still under way.
@@ -125,6 +137,8 @@ impl Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        self.book(|book, id| book.leave(id));
+        if self.kept == Kept::Here {
+            self.leave();
+        }
     }
 }
