@@ -184,6 +184,18 @@ test("a slot whose client has left is free within 3 seconds, also where it waite
   assert.equal((await edge.get("/x", { ip })).status, 200);
 });
 
+test("what a busy isolate held goes back soon after its last request, whenever that is", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", in_flight: "5" } }, isolates: 2 });
+  await edge.run();
+  // One request looks after idle slots for twenty seconds, and has just one look left when nobody comes any more.
+  const end = performance.now() + 20_000;
+  await parallel(5, async () => {
+    while (performance.now() < end) await edge.get("/x?as=slow&ms=100", { ip });
+  });
+  await sleep(5_000);
+  assert.equal(count(await parallel(5, () => edge.get("/x?as=slow&ms=500", { ip, isolate: 1 })), 200), 5);
+});
+
 test("an actor that crashes again and again neither lets more in nor stops everyone for long", async (t) => {
   const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", in_flight: "10" } }, isolates: 2 });
   await edge.run();

@@ -12,6 +12,9 @@ const RENEW: Span = Span::from_millis(TERM.as_millis() / 4);
 /// Who asked hears that there is no answer before another asks.
 const HEARS: Span = Span::from_millis(50);
 
+/// Whoever looks after idle slots has so many looks for itself where nobody takes over.
+const LAST_LOOKS: u32 = 10;
+
 /// A question under way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
@@ -72,9 +75,12 @@ impl Book {
 
     /// Whether whoever looks after idle slots has to go on, who has so many looks left.
     pub fn tend_on(&mut self, looks: u32, now: Time) -> bool {
-        let on = looks > 0 && self.holds(now);
-        self.tended = on.then_some(now);
-        on
+        let holds = self.holds(now);
+        // In good time the next to end may take over: it takes some looks to give all back, and nobody may end later.
+        if looks >= LAST_LOOKS || !holds {
+            self.tended = holds.then_some(now);
+        }
+        holds && looks > 0
     }
 
     /// Takes in what the actor answered to the question with this number, or what is heard of it without an answer. An
