@@ -104,7 +104,7 @@ impl<K: Keepers> Admit<'_, K> {
                 Turn::Look => break (self.alone(cap, leaves), Some(Trouble::Late)),
                 Turn::Full if waited(full) < wait => {
                     full = full.or(Some(at));
-                    waiting = waiting.or_else(|| self.book(cap, Book::may_wait));
+                    waiting = waiting.or_else(|| self.book(cap, |book, now| book.may_wait(leaves, now)));
                     if waiting.is_none() {
                         break (Err(Without::Full), None);
                     }

@@ -156,7 +156,7 @@ impl Book {
         let used = self.users.each(now);
         self.roll(now);
         self.peak = self.peak.max(used);
-        self.sample.peak = self.sample.peak.max(used.from(Reserve::Nothing));
+        self.sample.peak = self.sample.peak.max(used.sum());
         id
     }
 
@@ -193,10 +193,14 @@ impl Book {
         }
     }
 
-    /// Whether one more may wait for a slot: no more wait than work, or the last would wait in vain.
-    pub fn may_wait(&mut self, now: Time) -> Option<Id> {
+    /// Whether one more may wait for a slot that leaves so much to others: no more wait than work, or the last would wait in vain. Those
+    /// that leave more come after it, and do not count.
+    pub fn may_wait(&mut self, leaves: Reserve, now: Time) -> Option<Id> {
         let most = self.held(now).max(1);
-        (self.waiting.count(now) < most).then(|| self.waiting.enter(Reserve::Nothing, now))
+        let waiting = self.waiting.each(now);
+        let before =
+            Reserve::ALL.into_iter().filter(|other| *other <= leaves).map(|other| waiting.of(other)).sum::<u64>();
+        (before < most).then(|| self.waiting.enter(leaves, now))
     }
 
     /// Where a cap that finds itself has moved by more than a fifth since that was last told, and not a moment ago: what it was, and what it is.

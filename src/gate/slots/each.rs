@@ -38,14 +38,18 @@ impl Each {
         *number = number.saturating_add(more);
     }
 
-    /// What those that leave as much as `leaves`, or more, come to together.
-    #[inline(never)]
-    pub fn from(self, leaves: Reserve) -> u64 {
-        let Each { nothing, tenth, fifth } = self;
+    /// What all come to together.
+    pub fn sum(self) -> u64 {
+        self.below(Reserve::Fifth).saturating_add(self.fifth)
+    }
+
+    /// What those that leave less than `leaves` come to together.
+    pub fn below(self, leaves: Reserve) -> u64 {
+        let Each { nothing, tenth, .. } = self;
         match leaves {
-            Reserve::Nothing => fifth.saturating_add(tenth).saturating_add(nothing),
-            Reserve::Tenth => fifth.saturating_add(tenth),
-            Reserve::Fifth => fifth,
+            Reserve::Nothing => 0,
+            Reserve::Tenth => nothing,
+            Reserve::Fifth => nothing.saturating_add(tenth),
         }
     }
 

@@ -5,10 +5,11 @@
 //! first. Only the isolate itself can make its holding smaller, or the end of its term. *So what all hold together, and with it what
 //! is under way, is never more than the cap; what a crash or a silent disappearance costs is slots, until the term ends.*
 //!
-//! *What requests that leave something to others ([`Reserve`]) have under way, all together, is never more than the cap without that.* To
-//! a question for them the actor lends no more than there is beyond what they leave; so then even all that is held leaves as much. The isolate
-//! lets them use only what was lent so, and the others use that as well. What it does not know to have been lent
-//! without a gap, since the term had passed, is for the others alone. So this too grows by the actor's word and shrinks by the holder's.
+//! A request that leaves something to others ([`Reserve`]) goes on only where all that its isolate has under way stays within what is
+//! known to leave as much. That is all that the isolate holds, where the actor's answer shows as much that nobody holds: then even all
+//! that is lent leaves it. What was lent beyond that, or past a term, is for those above alone. So this too grows by the actor's word
+//! and shrinks by the holder's. *What such requests have under way, all together, is never more than the cap without what they leave;
+//! and those above take the places of those below as these end.*
 //!
 //! An instance of an isolate's module that fails leaves all this to the next one, and what goes on without it ([`Holder`]).
 //!

@@ -19,7 +19,13 @@ fn book() -> Book {
 }
 
 fn given(slots: u64) -> Answer {
-    Answer { slots, share: 10, cap: 10, free: 10 - slots, term: TERM, again: Span::from_millis(50), rows: 1 }
+    beside(0, slots)
+}
+
+/// So many slots, where others hold `others`.
+fn beside(others: u64, slots: u64) -> Answer {
+    let free = 10 - others - slots;
+    Answer { slots, share: 10, cap: 10, free, term: TERM, again: Span::from_millis(50), rows: 1 }
 }
 
 fn asks(turn: Turn) -> Question {
@@ -163,42 +169,63 @@ fn let_in(book: &mut Book, leaves: Reserve, now: Time) -> Vec<u64> {
     core::iter::from_fn(|| go(book.turn(leaves, now, PATIENCE))).collect()
 }
 
-/// Asks for `more` that leave so much, and hears that it has `slots`.
-fn ask_for(book: &mut Book, leaves: Reserve, more: u64, slots: u64, now: Time) -> Question {
+/// Asks for `more` that leave so much, and hears this.
+fn ask_for(book: &mut Book, leaves: Reserve, more: u64, answer: Answer, now: Time) -> Question {
     (0..more).for_each(|_| book.press(leaves));
     let question = asks(book.turn(leaves, now, PATIENCE));
-    book.hear(question.number, Ok(given(slots)), now);
+    book.hear(question.number, Ok(answer), now);
     question
 }
 
 #[test]
-fn requests_use_only_what_was_lent_for_such_and_those_above_them_that_too() {
-    let mut book = with(3);
-    assert_eq!(let_in(&mut book, Reserve::Fifth, EVENING).len(), 0, "what was lent for high ones");
-    let asked = ask_for(&mut book, Reserve::Fifth, 4, 7, ms(300));
-    assert_eq!((asked.keeps, asked.wants, asked.leaves), (0, 5, Reserve::Fifth), "nobody has used those");
-    let ids = let_in(&mut book, Reserve::Fifth, ms(300));
-    assert_eq!(ids.len(), 7);
-    ids.iter().for_each(|id| book.leave(*id));
-    assert_eq!(let_in(&mut book, Reserve::Tenth, ms(300)).len(), 7);
+fn low_requests_use_what_leaves_enough_to_others_even_if_all_of_it_is_used() {
+    for (others, low, normal) in [(4, 3, 3), (5, 3, 3), (6, 0, 3), (7, 0, 0)] {
+        for (leaves, passed) in [(Reserve::Fifth, low), (Reserve::Tenth, normal), (Reserve::Nothing, 3)] {
+            let mut book = book();
+            ask_for(&mut book, Reserve::Nothing, 3, beside(others, 3), EVENING);
+            assert_eq!(let_in(&mut book, leaves, EVENING).len(), passed, "{leaves:?} beside {others}");
+        }
+    }
 }
 
 #[test]
-fn a_slot_lent_for_a_high_request_is_not_for_low_ones_when_it_falls_free() {
+fn what_nobody_has_used_is_not_kept_for_low_requests() {
     let mut book = book();
-    ask_for(&mut book, Reserve::Fifth, 4, 4, EVENING);
+    ask_for(&mut book, Reserve::Nothing, 3, beside(7, 3), EVENING);
+    let asked = ask_for(&mut book, Reserve::Fifth, 4, beside(3, 5), ms(300));
+    assert_eq!((asked.keeps, asked.wants, asked.leaves), (0, 5, Reserve::Fifth));
+    assert_eq!(let_in(&mut book, Reserve::Fifth, ms(300)).len(), 5);
+}
+
+#[test]
+fn high_requests_take_the_places_of_low_ones_as_these_end() {
+    let mut book = book();
+    ask_for(&mut book, Reserve::Fifth, 8, beside(0, 8), EVENING);
     let low = let_in(&mut book, Reserve::Fifth, EVENING);
-    let asked = ask_for(&mut book, Reserve::Nothing, 2, 6, ms(300));
-    assert_eq!((asked.keeps, asked.wants), (4, 6), "no margin for others");
+    let asked = ask_for(&mut book, Reserve::Nothing, 2, beside(0, 10), ms(300));
+    assert_eq!((asked.keeps, asked.wants), (8, 10), "no margin for others");
     let high = let_in(&mut book, Reserve::Nothing, ms(300));
-    assert_eq!((low.len(), high.len()), (4, 2));
+    assert_eq!((low.len(), high.len()), (8, 2));
+    // Low ones are always a moment earlier, and in vain.
+    for id in low {
+        book.leave(id);
+        assert_eq!(let_in(&mut book, Reserve::Fifth, ms(400)).len(), 0);
+        assert_eq!(let_in(&mut book, Reserve::Nothing, ms(400)).len(), 1);
+    }
+    // Nor are those for them that a higher one leaves.
     high.iter().for_each(|id| book.leave(*id));
-    assert_eq!(let_in(&mut book, Reserve::Fifth, ms(300)).len(), 0);
-    book.leave(low[0]);
-    assert_eq!(let_in(&mut book, Reserve::Fifth, ms(300)).len(), 1);
-    // Nor does the crowd of low ones keep it from going back.
+    assert_eq!(let_in(&mut book, Reserve::Fifth, ms(500)).len(), 0);
+}
+
+#[test]
+fn a_crowd_of_low_requests_does_not_keep_the_slot_of_a_high_one_from_going_back() {
+    let mut book = book();
+    ask_for(&mut book, Reserve::Fifth, 4, beside(4, 4), EVENING);
+    let low = let_in(&mut book, Reserve::Fifth, EVENING);
+    ask_for(&mut book, Reserve::Nothing, 2, beside(4, 6), ms(300));
+    let_in(&mut book, Reserve::Nothing, ms(300)).iter().for_each(|id| book.leave(*id));
     let now = ms(2_400);
-    low.iter().skip(1).for_each(|id| book.beat(*id, now));
+    low.iter().for_each(|id| book.beat(*id, now));
     let asked = book.tick(now, PATIENCE).unwrap();
     assert_eq!((asked.keeps, asked.leaves), (4, Reserve::Fifth));
 }
@@ -207,20 +234,33 @@ fn a_slot_lent_for_a_high_request_is_not_for_low_ones_when_it_falls_free() {
 fn a_crowd_of_low_requests_does_not_make_a_high_one_ask_for_more_than_its_own() {
     let mut book = book();
     (0..50).for_each(|_| book.press(Reserve::Fifth));
-    let asked = ask_for(&mut book, Reserve::Nothing, 1, 1, EVENING);
+    let asked = ask_for(&mut book, Reserve::Nothing, 1, beside(8, 1), EVENING);
     assert_eq!(asked.wants, 1);
-    assert_eq!(ask_for(&mut book, Reserve::Fifth, 0, 8, EVENING).wants, 62);
+    assert_eq!(ask_for(&mut book, Reserve::Fifth, 0, beside(8, 1), EVENING).wants, 62);
+}
+
+#[test]
+fn who_hears_that_there_is_nothing_for_low_requests_does_not_ask_again_at_once() {
+    let mut book = book();
+    ask_for(&mut book, Reserve::Nothing, 2, beside(7, 2), EVENING);
+    let high = [(); 2].map(|()| goes(turn(&mut book, EVENING)));
+    book.leave(high[0]);
+    // It has all that it wants, but not for such.
+    let asked = ask_for(&mut book, Reserve::Fifth, 1, beside(7, 2), EVENING);
+    assert_eq!((asked.keeps, asked.wants), (2, 2));
+    assert_eq!(book.turn(Reserve::Fifth, EVENING, PATIENCE), Turn::Full);
+    goes(turn(&mut book, EVENING));
 }
 
 #[test]
 fn what_comes_back_after_its_term_is_not_for_low_requests() {
     let mut book = book();
-    ask_for(&mut book, Reserve::Fifth, 4, 4, EVENING);
+    ask_for(&mut book, Reserve::Fifth, 4, beside(4, 4), EVENING);
     let low = let_in(&mut book, Reserve::Fifth, EVENING);
     // Sent before its term ends, and answered after that: others may have been lent the slots meanwhile.
     low.iter().for_each(|id| book.hold(*id, ms(0), Span::from_secs(20)));
     let question = book.tick(ms(9_900), PATIENCE).unwrap();
-    book.hear(question.number, Ok(given(4)), ms(10_100));
+    book.hear(question.number, Ok(beside(6, 4)), ms(10_100));
     book.leave(low[0]);
     assert_eq!((book.held(ms(10_100)), book.held_for(Reserve::Fifth, ms(10_100))), (4, 0));
     assert_eq!(let_in(&mut book, Reserve::Fifth, ms(10_100)).len(), 0);
@@ -230,7 +270,7 @@ fn what_comes_back_after_its_term_is_not_for_low_requests() {
 #[test]
 fn what_low_requests_may_use_follows_a_cap_that_moves() {
     let mut book = book();
-    ask_for(&mut book, Reserve::Fifth, 8, 8, EVENING);
+    ask_for(&mut book, Reserve::Fifth, 8, given(8), EVENING);
     let low = let_in(&mut book, Reserve::Fifth, EVENING);
     assert_eq!(low.len(), 8);
     low.iter().for_each(|id| book.beat(*id, ms(2_500)));
@@ -342,8 +382,21 @@ fn what_is_under_way_is_renewed_while_its_term_runs_although_its_actor_is_left_a
 }
 
 #[test]
+fn low_requests_leave_room_for_high_ones_that_wait() {
+    let mut book = with(3);
+    let ids = [(); 3].map(|()| goes(turn(&mut book, EVENING)));
+    let waiting = book.may_wait(Reserve::Nothing, EVENING).unwrap();
+    ids.iter().for_each(|id| book.leave(*id));
+    assert_eq!(let_in(&mut book, Reserve::Fifth, EVENING).len(), 2);
+    book.stop_waiting(waiting);
+    assert_eq!(let_in(&mut book, Reserve::Fifth, EVENING).len(), 1);
+}
+
+#[test]
 fn of_those_who_wait_there_are_no_more_than_of_those_who_work() {
     let mut book = with(3);
-    let waiting: Vec<bool> = (0..5).map(|_| book.may_wait(EVENING).is_some()).collect();
-    assert_eq!(waiting, [true, true, true, false, false]);
+    let mut waiting = |leaves| (0..5).filter(|_| book.may_wait(leaves, EVENING).is_some()).count();
+    assert_eq!(waiting(Reserve::Fifth), 3);
+    assert_eq!(waiting(Reserve::Nothing), 3, "those below come after them");
+    assert_eq!(waiting(Reserve::Fifth), 0);
 }

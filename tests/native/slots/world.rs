@@ -91,7 +91,7 @@ impl World {
                 isolate.live.push(id);
                 assert!(isolate.live.len() as u64 <= isolate.book.held(now), "more under way than held");
                 let held = isolate.book.held_for(leaves, now);
-                assert!(isolate.live_for(leaves) <= held, "more under way than held for them");
+                assert!(isolate.live.len() as u64 <= held, "more under way than leaves them what is theirs");
             }
             Turn::Ask(question) => self.ask(index, question),
             _ => isolate.book.press(leaves),

@@ -6,26 +6,24 @@ use super::{Asked, Book};
 use crate::limit::time::Time;
 
 impl Book {
-    /// Whether one more may pass that leaves so much to others: it needs a slot that such may use, and those who leave less may use that too.
+    /// Whether one more may pass that leaves so much to others: not before all that is under way, whatever its priority, leaves room for
+    /// it, and for those of a higher one that wait.
     pub(super) fn has_room(&mut self, leaves: Reserve, now: Time) -> bool {
-        let used = self.users.each(now);
-        let full = |part| used.from(part) >= self.held_for(part, now).min(self.share.of(part));
-        !Reserve::ALL.into_iter().any(|part| part <= leaves && full(part))
+        let before = self.waiting.each(now).below(leaves).saturating_add(self.users.count(now));
+        before < self.held_for(leaves, now).min(self.share.of(leaves))
     }
 
     /// What is kept: what has been of use lately to each kind, and is not over the fair share. What one has no more use for is not kept for another.
     pub(super) fn keeps(&mut self, now: Time) -> Each {
         let used = self.users.each(now);
         let recent = self.recent(used);
-        let mut keeps = Each::default();
         let mut sum: u64 = 0;
         for part in Reserve::ALL.into_iter().rev() {
-            sum = sum.saturating_add(with_margin(recent.of(part)));
-            sum = sum.min(self.held_for(part, now)).min(self.share.of(part));
-            *keeps.at(part) = sum;
+            let most = self.held_for(part, now).min(self.share.of(part));
+            sum = sum.saturating_add(with_margin(recent.of(part))).min(most);
         }
-        let all = sum.max(used.from(Reserve::Nothing)).min(self.held(now));
-        keeps.up_to(all)
+        let held = if now < self.until { self.held } else { Each::default() };
+        held.up_to(sum.max(used.sum()))
     }
 
     /// The most of each kind under way lately.
@@ -33,19 +31,13 @@ impl Book {
         used.max(self.peak).max(self.last_peak)
     }
 
-    /// How many slots it takes for `more` requests that leave so much, beside those that are under way, or lately were where there are no more,
-    /// if it has `keeps`: a quarter more than there are of the kind, so that a load that grows need not ask for every step.
-    pub(super) fn wants(&mut self, keeps: Each, more: u64, leaves: Reserve, now: Time) -> u64 {
+    /// How many slots it takes for `more` requests that leave so much, beside those that are under way, or lately were where there are no more:
+    /// a quarter more than there are of the kind, so that a load that grows need not ask for every step.
+    pub(super) fn wants(&mut self, more: u64, leaves: Reserve, now: Time) -> u64 {
         let used = self.users.each(now);
         let used = if more == 0 { self.recent(used) } else { used };
-        let more = more.saturating_add(used.of(leaves).saturating_add(more) / 4);
-        let mut lacks = 0;
-        for part in Reserve::ALL {
-            if part <= leaves {
-                lacks = used.from(part).saturating_add(more).saturating_sub(keeps.of(part)).max(lacks);
-            }
-        }
-        keeps.of(Reserve::Nothing).saturating_add(lacks)
+        let margin = used.of(leaves).saturating_add(more) / 4;
+        used.sum().saturating_add(more).saturating_add(margin)
     }
 
     /// Takes in what the actor has lent.
@@ -54,16 +46,16 @@ impl Book {
         if now >= self.until {
             self.held = Each::default();
         }
-        let grown = answer.slots.saturating_sub(asked.keeps);
         for part in Reserve::ALL {
-            let most = answer.cap.saturating_sub(part.of_cap(answer.cap)).min(answer.slots);
+            let left = part.of_cap(answer.cap);
             let (held, share) = (self.held.at(part), self.share.at(part));
+            // Where even all that is lent leaves as much, so does all of this.
+            let known = if answer.free >= left { answer.slots } else { (*held).min(answer.slots) };
+            *held = known.min(answer.cap.saturating_sub(left));
             if part <= asked.leaves {
-                *held = held.saturating_add(grown);
                 // Those who leave less have no smaller share.
                 *share = if part == asked.leaves { answer.share } else { answer.share.max(*share) };
             }
-            *held = most.min(*held);
         }
         *self.held.at(Reserve::Nothing) = answer.slots;
     }

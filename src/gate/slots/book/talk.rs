@@ -23,7 +23,6 @@ pub(super) struct Asked {
     at: Time,
     /// Until when it is waited for.
     due: Time,
-    pub(super) keeps: u64,
     wants: u64,
     pub(super) leaves: Reserve,
 }
@@ -99,7 +98,9 @@ impl Book {
         self.until = asked.at.plus(answer.term);
         self.cap = answer.cap;
         self.heard = now;
-        let enough = answer.slots >= asked.wants || self.has_room(asked.leaves, now);
+        // What it wanted may be all it has, and not for requests that leave something.
+        let all = answer.slots >= asked.wants && answer.free >= asked.leaves.of_cap(answer.cap);
+        let enough = all || self.has_room(asked.leaves, now);
         self.full = (!enough).then(|| (asked.leaves, now.plus(self.spread(answer.again))));
     }
 
@@ -138,11 +139,9 @@ impl Book {
         self.number = self.number.saturating_add(1);
         self.held = self.keeps(now);
         // What is under way is kept also where it is more than what is held, which then stays so.
-        let mut kept = self.held;
         let keeps = self.held.of(Reserve::Nothing).max(self.users.count(now));
-        *kept.at(Reserve::Nothing) = keeps;
-        let wants = self.wants(kept, more, leaves, now);
-        self.asked = Some(Asked { number: self.number, pass, at: now, due: now.plus(patience), keeps, wants, leaves });
+        let wants = self.wants(more, leaves, now).max(keeps);
+        self.asked = Some(Asked { number: self.number, pass, at: now, due: now.plus(patience), wants, leaves });
         self.tried = now;
         *self.pressed.at(leaves) = 0;
         Some(Question {
