@@ -251,12 +251,14 @@ impl Slots {
     }
 
     /// The max-min fair share of who asks, which wants so many: nobody gets more than it wants, and what one does not want is shared
-    /// by the others. It is the whole cap where there is enough for all; of what is left to those above, nobody below has a share, or wants one.
+    /// by the others. It is all where there is enough for all; of what is left to those above, or wanted by them, nobody below has a share.
     fn share(&self, question: &Question, wants: u64, cap: u64, now: Time) -> u64 {
         let &Question { holder, leaves, .. } = question;
-        let cap = cap.saturating_sub(leaves.of_cap(cap));
+        let others = || self.holders.iter().filter(|(id, _)| *id != holder);
+        let above = others().filter(|(_, other)| other.leaves < leaves).map(|(_, other)| other.wants);
+        let cap = cap.saturating_sub(leaves.of_cap(cap).max(above.fold(0, u64::saturating_add)));
         let others = || {
-            let others = self.holders.iter().filter(|(id, _)| *id != holder);
+            let others = others().filter(|(_, other)| other.leaves >= leaves);
             others.map(|(id, other)| {
                 (*id, if other.leaves > leaves { other.wants.min(other.slots) } else { other.wants })
             })

@@ -126,6 +126,23 @@ fn those_who_leave_something_have_fair_shares_of_the_rest() {
 }
 
 #[test]
+fn those_below_have_a_share_of_what_those_above_do_not_want() {
+    let (mut slots, shelf) = (Slots::default(), FakeShelf::default());
+    let low = |number, keeps, wants| Question { leaves: Reserve::Fifth, ..question(1, number, 20, keeps, wants) };
+    let share = |slots: &mut Slots, question: Question| slots.answer(&question, &shelf, EVENING).unwrap().share;
+    assert_eq!(share(&mut slots, low(1, 0, 16)), 16);
+    share(&mut slots, question(2, 1, 20, 0, 3));
+    assert_eq!(share(&mut slots, low(2, 16, 16)), 16, "those find what they want in what is left to them");
+    share(&mut slots, question(2, 2, 20, 3, 12));
+    assert_eq!(share(&mut slots, low(3, 16, 16)), 8);
+    share(&mut slots, question(2, 3, 20, 4, 50));
+    assert_eq!(share(&mut slots, low(4, 8, 16)), 1, "who is there may go on with one");
+    assert_eq!(share(&mut slots, question(2, 4, 20, 12, 50)), 12, "the others' are still held");
+    share(&mut slots, low(5, 1, 16));
+    assert_eq!(share(&mut slots, question(2, 5, 20, 12, 50)), 19);
+}
+
+#[test]
 fn what_is_left_to_higher_priorities_is_left() {
     let (mut slots, shelf) = (Slots::default(), FakeShelf::default());
     let low = Question { leaves: Reserve::Fifth, ..question(1, 1, 20, 0, 30) };
