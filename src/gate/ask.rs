@@ -134,9 +134,7 @@ impl<A: Actors> Gate<'_, A> {
                     local: || {
                         let begin = wallet.begin(item.name, trip.heard);
                         let outcome = self.local.borrow_mut().take(demand, stop.subject, begin, (self.wall)());
-                        if matches!(outcome, Outcome::Met { .. }) {
-                            wallet.pass_alone(item.name, &demand.terms, demand.cost, trip.heard);
-                        }
+                        item.alone = matches!(outcome, Outcome::Met { .. }).then(|| demand.clone());
                         Some(outcome)
                     },
                 };

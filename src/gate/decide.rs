@@ -173,7 +173,7 @@ impl<A: Actors> Gate<'_, A> {
         open.any(|item| wallet.waits(item.name, now, self.patience.deadline))
     }
 
-    /// Writes down what became of the limits, and puts back into the wallet what a refused request has not paid.
+    /// Writes down what became of the limits, and puts back what a refused request has not paid; what it takes alone it owes.
     fn conclude<'p>(&self, items: Vec<Item<'_, 'p>>, paid: Paid, decision: &mut Decision<'p>) {
         let kept = match (refusing(&items), paid) {
             (None, _) => usize::MAX,
@@ -183,12 +183,18 @@ impl<A: Actors> Gate<'_, A> {
         let mut wallet = self.wallet.borrow_mut();
         let now = wallet.now((self.wall)());
         for item in items {
-            if let Some(held) = item.held
-                && item.order >= kept
-            {
-                wallet.give_back(item.name, held, now);
-            }
             note(&item, decision);
+            let refused = item.order >= kept;
+            match item {
+                Item { held: Some(held), .. } if refused => wallet.give_back(item.name, held, now),
+                Item { alone: Some(demand), .. } if refused => {
+                    self.local.borrow_mut().give_back(&demand, item.stop.subject, (self.wall)());
+                }
+                Item { alone: Some(demand), .. } => {
+                    wallet.pass_alone(item.name, &demand.terms, demand.cost, now);
+                }
+                _ => {}
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::held::Held;
 use super::plan::{Met, Stop};
-use super::ports::{Outcome, Trouble};
+use super::ports::{Demand, Outcome, Trouble};
 use super::verdict::{Decision, Reason, Refusal, Standing};
 use super::wallet::Name;
 use crate::limit::rate::Allowance;
@@ -22,6 +22,8 @@ pub(super) struct Item<'s, 'p> {
     pub outcome: Option<Outcome>,
     /// The tokens that this request has of it.
     pub held: Option<Held>,
+    /// What it has taken without its actor.
+    pub alone: Option<Demand>,
 }
 
 /// The limits of `stops`, none of them settled.
@@ -29,7 +31,7 @@ pub(super) fn items<'s, 'p>(stops: &'s [Stop<'p>]) -> Vec<Item<'s, 'p>> {
     let of_stop = |(order, stop): (usize, &'s Stop<'p>)| {
         stop.limits.iter().map(move |met| {
             let name = (met.limit.number, stop.subject);
-            Item { order, stop, met: *met, name, outcome: None, held: None }
+            Item { order, stop, met: *met, name, outcome: None, held: None, alone: None }
         })
     };
     stops.iter().enumerate().flat_map(of_stop).collect()

@@ -68,6 +68,18 @@ impl Local {
         }
     }
 
+    /// Gives back what `demand` took a moment ago, for a request that another limit has refused.
+    pub fn give_back(&mut self, demand: &Demand, subject: Option<Subject>, wall: Time) {
+        let id = demand.bucket(subject);
+        match &demand.terms {
+            Terms::Rate(gcra) => {
+                let tat = self.table.tat(id).minus(gcra.interval().times(demand.cost));
+                self.table.put(id, Bucket { tat, ..Bucket::default() });
+            }
+            Terms::Quota(_, zone) => self.tally(id, demand, subject, wall).give_back(&zone.day(wall), demand.cost),
+        }
+    }
+
     /// A caller's tally. When there are too many, those of past days make room. None of a day that goes on is ever dropped, or whoever can
     /// make up callers would start the day again.
     fn tally(&mut self, mut id: BucketId, demand: &Demand, subject: Option<Subject>, wall: Time) -> &mut Tally {
@@ -84,7 +96,7 @@ impl Local {
     }
 }
 
-/// Nothing that is taken here can be given back: there is nobody to give it to.
+/// Nothing that is taken here can be given back to an actor.
 fn met(left: u64, more: Span) -> Outcome {
     Outcome::Met { left, more, slot: Span::ZERO, until: None }
 }

@@ -62,6 +62,13 @@ impl Tally {
         }
     }
 
+    /// Gives back `cost` tokens that were taken of `day`, unless another is counted by now.
+    pub fn give_back(&mut self, day: &Day, cost: u64) {
+        if self.day.date == day.date {
+            self.used = self.used.saturating_sub(cost);
+        }
+    }
+
     fn begin(&mut self, day: &Day) {
         if day.date > self.day.date {
             *self = Tally { day: day.clone(), used: 0 };

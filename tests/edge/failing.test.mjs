@@ -137,6 +137,23 @@ test("by default a caller's limits go on alone and a shared one is closed", asyn
   await edge.fail({ actor: null });
 });
 
+test("who is refused uses up nothing of a day while nobody can be asked", async (t) => {
+  const vars = {
+    LIMIT_BOTH: { route: "/both", per_ip: "3/min", per_key: "12/day" },
+    LIMIT_KEY: { route: "/key", per_key: ["3/min", "12/day"] },
+  };
+  const edge = await start(t, { vars });
+  await edge.fail({ actor: { kind: "throw", flags: { overloaded: true } } });
+  for (let minute = 0; minute < 4; minute++) {
+    for (const path of ["/both", "/key"]) {
+      const answers = await inTurn(30, () => edge.get(path, { ip: "203.0.113.7", key: "k" }));
+      assert.equal(count(answers, 200), 3, `${path}, minute ${minute}`);
+    }
+    await edge.advance(MINUTE);
+  }
+  assert.equal((await edge.get("/key", { ip: "203.0.113.7", key: "k" })).json.reason, "quota_exhausted", "and what passed is counted");
+});
+
 test("a late actor holds nobody up for longer than DEADLINE says", async (t) => {
   const vars = { DEADLINE: "50ms", LIMIT_X: { route: "/*", per_ip: "5/min", on_error: "open" } };
   const edge = await start(t, { vars });

@@ -99,3 +99,18 @@ fn what_passed_while_the_question_was_under_way_is_owed_on_top_of_the_answer() {
     known.hear(&terms, 1, &met, EVENING);
     assert_eq!(known.begin(EVENING).debt, Span::from_secs(3 * 10), "told once, counted once");
 }
+
+#[test]
+fn who_is_refused_takes_nothing_of_a_day_while_nobody_can_be_asked() {
+    for limits in [r#""per_key": ["3/min", "50/day"]"#, r#""per_ip": "3/min", "per_key": "50/day""#] {
+        let deployment = Deployment::new(&format!(r#"{{"KEY": "bearer", "LIMIT_BASE": {{{limits}}}}}"#));
+        deployment.trouble.replace(Some(Trouble::Overloaded));
+        for minute in 0..10 {
+            assert_eq!(deployment.passing(100, "/", 1, Some(1)), 3, "{limits}, minute {minute}");
+            deployment.forward(Span::from_secs(60));
+        }
+        deployment.forward(Span::from_secs(600));
+        deployment.trouble.replace(None);
+        assert_eq!(deployment.passing(100, "/", 1, Some(1)), 3, "nor is the actor told of it: {limits}");
+    }
+}
