@@ -70,7 +70,7 @@ impl<A: Actors> Gate<'_, A> {
     fn is_left_out(&self, stop: &Stop<'_>, now: Time) -> bool {
         let mut circuits = self.circuits.borrow_mut();
         let passes = || stop.limits.iter().all(|met| met.limit.on_error != OnError::Closed);
-        circuits.budget.stage(now) == Stage::Sampling && passes() && !circuits.budget.sample()
+        circuits.budget.stage(now) == Stage::Sampling && passes() && !circuits.sample()
     }
 
     fn runner(&self) -> Runner<'_, A> {

@@ -18,9 +18,6 @@ const CHUNK: u64 = 64;
 /// After a chunk that was not to be had, this long passes before the next try.
 const AGAIN: Span = Span::from_secs(60);
 
-/// One in so many questions of slow callers is asked while they are sampled.
-const SAMPLE: u64 = 8;
-
 /// How long leases should last while calls are to be saved.
 pub const LONG: Span = Span::from_secs(5);
 
@@ -55,7 +52,6 @@ pub struct Budget {
     told: Stage,
     /// The stages that were told of this day, one bit each.
     said: u8,
-    questions: u64,
 }
 
 impl Budget {
@@ -86,12 +82,6 @@ impl Budget {
     pub fn spend(&mut self, calls: u64) {
         self.owed = self.owed.saturating_add(calls.saturating_sub(self.hand));
         self.hand = self.hand.saturating_sub(calls);
-    }
-
-    /// Whether a slow caller's question is the one in eight that is asked.
-    pub fn sample(&mut self) -> bool {
-        self.questions = self.questions.wrapping_add(1);
-        self.questions.is_multiple_of(SAMPLE)
     }
 
     /// Whether it is time to ask for a chunk.

@@ -198,6 +198,12 @@ impl Circuits {
         place.map(|place| way.down.swap_remove(place)).is_some()
     }
 
+    /// Whether a slow caller's question is the one in eight that is asked. By chance: each eighth would always be about the same limit, where
+    /// a request asks two.
+    pub fn sample(&mut self) -> bool {
+        self.draw().is_multiple_of(8)
+    }
+
     /// SplitMix64.
     fn draw(&mut self) -> u8 {
         self.chance = self.chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
