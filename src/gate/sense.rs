@@ -16,6 +16,9 @@ const DAY: Span = Span::from_secs(49 * 60 * 60);
 /// More rows than this no actor writes for one demand, nor asks D1 as often.
 const WORK: u32 = 8;
 
+/// Who is full may say so for no longer, whatever else it has in its table: nobody believes it for longer either.
+const FULL: Span = Span::from_secs(60);
+
 /// How far wrong a clock may be by which a day's end is judged.
 const SKEW: Span = Span::from_secs(60 * 60);
 
@@ -39,6 +42,9 @@ pub fn believe(ask: &Ask, mut reply: Reply, wall: Time) -> Result<Reply, Trouble
         {
             // A day's count that has become smaller is news to the actor until it asks D1 again.
             *left = (*left).min(*count);
+        }
+        if let Outcome::Full { wait } = outcome {
+            *wait = (*wait).min(FULL);
         }
         let alone = ask.subject.is_none() && matches!(outcome, Outcome::Full { .. });
         let full = alone.then_some("it is full of one bucket");

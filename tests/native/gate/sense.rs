@@ -147,6 +147,11 @@ fn an_actor_that_is_full_is_asked_again_after_a_minute_whatever_it_said() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"per_ip": "5/min"}}"#);
     let full = Outcome::Full { wait: Span::from_nanos(u64::MAX) };
     deployment.lie.replace(Some(Reply { outcomes: vec![full], ..Reply::default() }));
+    assert_eq!(
+        deployment.request("/", 1, None).refusal.unwrap().wait,
+        SECOND.times(60),
+        "nor is anybody told to wait for longer"
+    );
     assert_eq!(deployment.passing(10, "/", 1, None), 0);
     deployment.lie.replace(None);
     deployment.forward(Span::from_secs(60));
