@@ -82,8 +82,9 @@ impl Known {
         self.dry = Time::default();
     }
 
-    /// Counts tokens of a rate that a request was let have.
+    /// Counts tokens of a rate that a request was let have. When all that passed before is repaid, it is the actor alone again that knows.
     pub fn pass(&mut self, gcra: &Gcra, cost: u64, now: Time) {
+        self.alone = self.alone.filter(|_| now < self.here);
         self.here = self.here.max(now).plus(gcra.interval().times(cost));
     }
 

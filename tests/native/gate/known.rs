@@ -101,6 +101,18 @@ fn what_passed_while_the_question_was_under_way_is_owed_on_top_of_the_answer() {
 }
 
 #[test]
+fn when_what_passed_alone_is_repaid_the_actor_knows_better_again() {
+    let gcra = Gcra::new(Span::from_secs(12), 5).unwrap();
+    let mut known = Known::default();
+    known.pass_alone(&Terms::Rate(gcra), 5, EVENING);
+    assert!(known.over(1, EVENING).is_some());
+    let repaid = EVENING.plus(Span::from_secs(60));
+    // These answers took longer than the next one will.
+    known.pass(&gcra, 5, repaid.plus(Span::from_millis(50)));
+    assert_eq!(known.over(1, repaid.plus(Span::from_secs(12))), None);
+}
+
+#[test]
 fn who_is_refused_takes_nothing_of_a_day_while_nobody_can_be_asked() {
     for limits in [r#""per_key": ["3/min", "50/day"]"#, r#""per_ip": "3/min", "per_key": "50/day""#] {
         let deployment = Deployment::new(&format!(r#"{{"KEY": "bearer", "LIMIT_BASE": {{{limits}}}}}"#));
