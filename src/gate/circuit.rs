@@ -172,6 +172,11 @@ impl Circuits {
         self.way(seat).is_some_and(|way| patience < way.trip && now < way.heard.plus(LATELY))
     }
 
+    /// Whether the actor at `seat` has answered anybody after `asked`.
+    pub fn has_answered_since(&self, seat: &Seat<'_>, asked: Time) -> bool {
+        self.way(seat).is_some_and(|way| asked < way.heard)
+    }
+
     /// Takes in what became of a question to the actor at `seat`, asked at `asked`.
     pub fn hear(&mut self, seat: &Seat<'_>, pass: Pass, heard: Heard, asked: Time, now: Time) {
         let chance = self.draw();

@@ -119,8 +119,15 @@ impl<A: Actors> Runner<'_, A> {
             self.circuits.borrow_mut().budget.spend_more(reply.rows, reply.d1);
         }
         let heard = match &answer {
-            // At the end of a decision's time an answer may be late without anyone's fault.
-            Err(Trouble::Late) if self.is_short(patience) => Heard::Nothing,
+            // At the end of a decision's time an answer may be late without anyone's fault; and so it may for whoever has spent half of it on
+            // waiting for others' answers, when those have come.
+            Err(Trouble::Late)
+                if self.is_short(patience)
+                    || patience.times(2) <= self.patience.deadline
+                        && self.circuits.borrow().has_answered_since(seat, asked) =>
+            {
+                Heard::Nothing
+            }
             answer => Heard::of(answer),
         };
         let now = self.now();

@@ -169,6 +169,19 @@ fn what_the_actor_may_yet_let_pass_is_not_given_away_meanwhile() {
 }
 
 #[test]
+fn whoever_has_waited_for_others_finds_no_fault_with_an_actor_that_has_answered_them() {
+    let isolate = Isolate::new("600/h");
+    let mut running = asking(&isolate, 3);
+    NOW.set(now().plus(Span::from_millis(30)));
+    isolate.step(0, Step::Answered);
+    poll(&mut running);
+    NOW.set(now().plus(Span::from_millis(100)));
+    poll(&mut running);
+    assert!(running.is_empty(), "the others had no time left");
+    assert!(!isolate.circuits.borrow().any_open(), "an answer takes 156 ms of 250");
+}
+
+#[test]
 fn what_passed_alone_is_not_forgotten_while_the_actor_is_told() {
     let isolate = Isolate::new("6/h");
     let mut running = asking(&isolate, 3);
