@@ -263,6 +263,36 @@ for (const isolates of [1, 2]) {
   });
 }
 
+test("where each isolate has its share, high requests take the places of low ones that come far more often", async (t) => {
+  const vars = {
+    LIMIT_BASE: { in_flight: "10" },
+    LIMIT_LOW: { route: "/low", priority: "low" },
+    LIMIT_HIGH: { route: "/high", priority: "high" },
+  };
+  const isolates = 5;
+  const edge = await start(t, { vars, isolates });
+  await edge.run();
+  const end = performance.now() + 7_000;
+  const seen = { "/low": [], "/high": [] };
+  const every = async (ms, path) => {
+    const answers = [];
+    for (let index = 0; performance.now() < end; index++) {
+      const counts = performance.now() > end - 3_500;
+      const get = edge.get(`${path}?as=slow&ms=100`, { ip, isolate: index % isolates });
+      answers.push(get.then((answer) => counts && seen[path].push(answer)));
+      await sleep(ms);
+    }
+    await Promise.all(answers);
+  };
+  const low = every(4, "/low");
+  await sleep(1_000);
+  await Promise.all([low, every(12, "/high")]);
+  const [lows, highs] = [seen["/low"], seen["/high"]].map((answers) => count(answers, 200));
+  t.diagnostic(`${highs} high ones of ${seen["/high"].length}, and ${lows} low ones of ${seen["/low"].length}`);
+  assert.ok(lows * 2 <= highs, `${highs} high ones and ${lows} low ones`);
+  assert.equal(edge.origin.most, 10);
+});
+
 test("low requests leave the last fifth to others, however many isolates there are", async (t) => {
   const vars = {
     LIMIT_BASE: { in_flight: "10" },

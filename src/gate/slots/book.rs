@@ -47,7 +47,7 @@ pub struct Book {
     checked: Checked,
     /// Until then there are no slots for requests that leave so many to others, or more.
     full: Option<(Reserve, Time)>,
-    /// Requests that found no slot since the last question.
+    /// Requests that found no slot since the last question for such, in this stretch of [`IDLE`].
     pressed: Each,
     /// The most of each kind under way at once, in this stretch of [`IDLE`] and in the one before.
     peak: Each,
@@ -160,9 +160,10 @@ impl Book {
         id
     }
 
-    /// Lets a request pass on the slots that were last held, or on one.
+    /// Lets a request pass on the slots that were last held, but for its part that it leaves to others, or on one.
     pub fn enter_alone(&mut self, leaves: Reserve, now: Time) -> Option<Id> {
-        (self.users.count(now) < self.given.max(1)).then(|| self.enter(leaves, now))
+        let most = self.given.saturating_sub(leaves.of_cap(self.given));
+        (self.users.count(now) < most.max(1)).then(|| self.enter(leaves, now))
     }
 
     /// Hears that a request is still under way; also of one that an earlier instance let in.
@@ -226,7 +227,7 @@ impl Book {
         if self.stretch.plus(IDLE) <= now {
             let old = self.stretch.plus(IDLE.times(2)) <= now;
             self.last_peak = if old { Each::default() } else { self.peak };
-            self.peak = Each::default();
+            (self.peak, self.pressed) = Default::default();
             self.stretch = now;
         }
     }

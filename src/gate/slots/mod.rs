@@ -6,10 +6,10 @@
 //! is under way, is never more than the cap; what a crash or a silent disappearance costs is slots, until the term ends.*
 //!
 //! A request that leaves something to others ([`Reserve`]) goes on only where all that its isolate has under way stays within what is
-//! known to leave as much. That is all that the isolate holds, where the actor's answer shows as much that nobody holds: then even all
-//! that is lent leaves it. What was lent beyond that, or past a term, is for those above alone. So this too grows by the actor's word
-//! and shrinks by the holder's. *What such requests have under way, all together, is never more than the cap without what they leave;
-//! and those above take the places of those below as these end.*
+//! known to leave as much: what the others leave of the cap but for that, even if they use all that they hold, as the actor's answer shows it.
+//! What is held beyond that is for those above alone. So this too grows by the actor's word, by no more than what nobody can have, and
+//! shrinks by the holder's. *What such requests have under way, all together, is never more than the cap without what they leave.*
+//! Nor does one go on before those above that wait, or found no slot a moment ago: *those above take the places of those below as these end.*
 //!
 //! An instance of an isolate's module that fails leaves all this to the next one, and what goes on without it ([`Holder`]).
 //!

@@ -179,7 +179,7 @@ fn ask_for(book: &mut Book, leaves: Reserve, more: u64, answer: Answer, now: Tim
 
 #[test]
 fn low_requests_use_what_leaves_enough_to_others_even_if_all_of_it_is_used() {
-    for (others, low, normal) in [(4, 3, 3), (5, 3, 3), (6, 0, 3), (7, 0, 0)] {
+    for (others, low, normal) in [(5, 3, 3), (6, 2, 3), (7, 1, 2)] {
         for (leaves, passed) in [(Reserve::Fifth, low), (Reserve::Tenth, normal), (Reserve::Nothing, 3)] {
             let mut book = book();
             ask_for(&mut book, Reserve::Nothing, 3, beside(others, 3), EVENING);
@@ -191,7 +191,7 @@ fn low_requests_use_what_leaves_enough_to_others_even_if_all_of_it_is_used() {
 #[test]
 fn what_nobody_has_used_is_not_kept_for_low_requests() {
     let mut book = book();
-    ask_for(&mut book, Reserve::Nothing, 3, beside(7, 3), EVENING);
+    ask_for(&mut book, Reserve::Nothing, 2, beside(8, 2), EVENING);
     let asked = ask_for(&mut book, Reserve::Fifth, 4, beside(3, 5), ms(300));
     assert_eq!((asked.keeps, asked.wants, asked.leaves), (0, 5, Reserve::Fifth));
     assert_eq!(let_in(&mut book, Reserve::Fifth, ms(300)).len(), 5);
@@ -218,6 +218,59 @@ fn high_requests_take_the_places_of_low_ones_as_these_end() {
 }
 
 #[test]
+fn low_requests_use_what_high_ones_have_left_idle_but_for_what_they_leave() {
+    let mut book = book();
+    ask_for(&mut book, Reserve::Nothing, 10, beside(0, 10), EVENING);
+    let high = let_in(&mut book, Reserve::Nothing, EVENING);
+    high.iter().for_each(|id| book.leave(*id));
+    assert_eq!((high.len(), let_in(&mut book, Reserve::Fifth, ms(100)).len()), (10, 8));
+}
+
+#[test]
+fn low_requests_have_no_larger_share_than_high_ones() {
+    let mut book = book();
+    ask_for(&mut book, Reserve::Fifth, 8, beside(0, 8), EVENING);
+    let low = let_in(&mut book, Reserve::Fifth, EVENING);
+    ask_for(&mut book, Reserve::Nothing, 1, Answer { share: 5, ..beside(2, 8) }, ms(300));
+    low.iter().take(4).for_each(|id| book.leave(*id));
+    assert_eq!((low.len(), let_in(&mut book, Reserve::Fifth, ms(300)).len()), (8, 1));
+}
+
+#[test]
+fn high_requests_that_found_no_slot_go_before_low_ones_for_a_moment() {
+    let mut book = book();
+    ask_for(&mut book, Reserve::Fifth, 3, beside(5, 3), EVENING);
+    let low = let_in(&mut book, Reserve::Fifth, EVENING);
+    ask_for(&mut book, Reserve::Nothing, 1, beside(7, 3), ms(300));
+    assert_eq!(turn(&mut book, ms(310)), Turn::Full);
+    book.press(Reserve::Nothing);
+    low.iter().take(2).for_each(|id| book.leave(*id));
+    assert_eq!(let_in(&mut book, Reserve::Fifth, ms(320)).len(), 1, "one slot is for the one that was refused");
+    book.leave(low[2]);
+    goes(turn(&mut book, ms(330)));
+    // Those who never come again keep nobody out.
+    assert_eq!(let_in(&mut book, Reserve::Fifth, ms(1_400)).len(), 1);
+}
+
+#[test]
+fn low_requests_leave_a_part_also_of_what_an_isolate_uses_alone() {
+    let mut book = with(10);
+    let mut enter = |leaves| core::iter::from_fn(|| book.enter_alone(leaves, ms(10_000))).count();
+    assert_eq!([Reserve::Fifth, Reserve::Tenth, Reserve::Nothing].map(&mut enter), [8, 1, 1]);
+    let mut newcomer = self::book();
+    assert!(newcomer.enter_alone(Reserve::Fifth, EVENING).is_some(), "at least one");
+}
+
+#[test]
+fn low_requests_ask_for_those_too_that_go_before_them() {
+    let mut book = book();
+    assert_eq!(book.tick(EVENING, PATIENCE), None);
+    (0..3).for_each(|_| book.press(Reserve::Nothing));
+    assert_eq!(ask_for(&mut book, Reserve::Fifth, 1, beside(0, 4), EVENING).wants, 4);
+    assert_eq!(let_in(&mut book, Reserve::Fifth, EVENING).len(), 1);
+}
+
+#[test]
 fn a_crowd_of_low_requests_does_not_keep_the_slot_of_a_high_one_from_going_back() {
     let mut book = book();
     ask_for(&mut book, Reserve::Fifth, 4, beside(4, 4), EVENING);
@@ -233,6 +286,7 @@ fn a_crowd_of_low_requests_does_not_keep_the_slot_of_a_high_one_from_going_back(
 #[test]
 fn a_crowd_of_low_requests_does_not_make_a_high_one_ask_for_more_than_its_own() {
     let mut book = book();
+    assert_eq!(book.tick(EVENING, PATIENCE), None);
     (0..50).for_each(|_| book.press(Reserve::Fifth));
     let asked = ask_for(&mut book, Reserve::Nothing, 1, beside(8, 1), EVENING);
     assert_eq!(asked.wants, 1);
@@ -253,7 +307,7 @@ fn who_hears_that_there_is_nothing_for_low_requests_does_not_ask_again_at_once()
 }
 
 #[test]
-fn what_comes_back_after_its_term_is_not_for_low_requests() {
+fn what_comes_back_after_its_term_is_for_low_requests_what_it_would_be_to_anyone() {
     let mut book = book();
     ask_for(&mut book, Reserve::Fifth, 4, beside(4, 4), EVENING);
     let low = let_in(&mut book, Reserve::Fifth, EVENING);
@@ -262,7 +316,7 @@ fn what_comes_back_after_its_term_is_not_for_low_requests() {
     let question = book.tick(ms(9_900), PATIENCE).unwrap();
     book.hear(question.number, Ok(beside(6, 4)), ms(10_100));
     book.leave(low[0]);
-    assert_eq!((book.held(ms(10_100)), book.held_for(Reserve::Fifth, ms(10_100))), (4, 0));
+    assert_eq!((book.held(ms(10_100)), book.held_for(Reserve::Fifth, ms(10_100))), (4, 2));
     assert_eq!(let_in(&mut book, Reserve::Fifth, ms(10_100)).len(), 0);
     assert_eq!(let_in(&mut book, Reserve::Nothing, ms(10_100)).len(), 1);
 }

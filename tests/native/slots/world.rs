@@ -199,6 +199,12 @@ impl World {
                     self.ask(index, question);
                 }
             }
+            // One waits, and leaves without a word.
+            23 => {
+                let isolate = &mut self.isolates[index];
+                let leaves = Reserve::ALL[usize::from(which) / ISOLATES % 3];
+                isolate.book.may_wait(leaves, self.now.plus(isolate.ahead));
+            }
             22 if which.is_multiple_of(3) => self.fail(index, usize::from(which) / 3 % 3),
             _ => self.forward(Span::from_millis(u64::from(which) * 4)),
         }
@@ -274,7 +280,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_schedule_uses_more_than_the_cap_and_none_loses_a_slot(steps in prop::collection::vec((0u8..27, any::<u8>()), 1..500)) {
+    fn no_schedule_uses_more_than_the_cap_and_none_loses_a_slot(steps in prop::collection::vec((0u8..28, any::<u8>()), 1..500)) {
         let mut world = World::new();
         for (what, which) in steps {
             world.step(what, which);

@@ -4,13 +4,20 @@ use super::super::each::Each;
 use super::super::{Answer, Reserve};
 use super::{Asked, Book};
 use crate::limit::time::Time;
+use core::cmp::Ordering;
 
 impl Book {
     /// Whether one more may pass that leaves so much to others: not before all that is under way, whatever its priority, leaves room for
-    /// it, and for those of a higher one that wait.
+    /// it, and for those of a higher one that go first.
     pub(super) fn has_room(&mut self, leaves: Reserve, now: Time) -> bool {
-        let before = self.waiting.each(now).below(leaves).saturating_add(self.users.count(now));
+        let before = self.first(leaves, now).saturating_add(self.users.count(now));
         before < self.held_for(leaves, now).min(self.share.of(leaves))
+    }
+
+    /// How many go before one that leaves so much to others: those of a higher priority that wait, or found no slot a moment ago and will come again.
+    fn first(&mut self, leaves: Reserve, now: Time) -> u64 {
+        self.roll(now);
+        self.waiting.each(now).below(leaves).saturating_add(self.pressed.below(leaves))
     }
 
     /// What is kept: what has been of use lately to each kind, and is not over the fair share. What one has no more use for is not kept for another.
@@ -32,12 +39,12 @@ impl Book {
     }
 
     /// How many slots it takes for `more` requests that leave so much, beside those that are under way, or lately were where there are no more:
-    /// a quarter more than there are of the kind, so that a load that grows need not ask for every step.
+    /// a quarter more than there are of the kind, so that a load that grows need not ask for every step, and those that go first.
     pub(super) fn wants(&mut self, more: u64, leaves: Reserve, now: Time) -> u64 {
         let used = self.users.each(now);
         let used = if more == 0 { self.recent(used) } else { used };
-        let margin = used.of(leaves).saturating_add(more) / 4;
-        used.sum().saturating_add(more).saturating_add(margin)
+        let more = more.saturating_add(used.of(leaves).saturating_add(more) / 4);
+        used.sum().saturating_add(more).saturating_add(self.first(leaves, now))
     }
 
     /// Takes in what the actor has lent.
@@ -49,13 +56,15 @@ impl Book {
         for part in Reserve::ALL {
             let left = part.of_cap(answer.cap);
             let (held, share) = (self.held.at(part), self.share.at(part));
-            // Where even all that is lent leaves as much, so does all of this.
-            let known = if answer.free >= left { answer.slots } else { (*held).min(answer.slots) };
-            *held = known.min(answer.cap.saturating_sub(left));
-            if part <= asked.leaves {
-                // Those who leave less have no smaller share.
-                *share = if part == asked.leaves { answer.share } else { answer.share.max(*share) };
-            }
+            // What all that others hold leaves of this is theirs, even if all of it is used.
+            let known = answer.slots.saturating_add(answer.free).saturating_sub(left);
+            *held = known.max(*held).min(answer.slots).min(answer.cap.saturating_sub(left));
+            // Those who leave less have no smaller share.
+            *share = match part.cmp(&asked.leaves) {
+                Ordering::Less => answer.share.max(*share),
+                Ordering::Equal => answer.share,
+                Ordering::Greater => answer.share.min(*share),
+            };
         }
         *self.held.at(Reserve::Nothing) = answer.slots;
     }

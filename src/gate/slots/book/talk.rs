@@ -99,7 +99,7 @@ impl Book {
         self.cap = answer.cap;
         self.heard = now;
         // What it wanted may be all it has, and not for requests that leave something.
-        let all = answer.slots >= asked.wants && answer.free >= asked.leaves.of_cap(answer.cap);
+        let all = answer.slots.min(answer.share) >= asked.wants && answer.free >= asked.leaves.of_cap(answer.cap);
         let enough = all || self.has_room(asked.leaves, now);
         self.full = (!enough).then(|| (asked.leaves, now.plus(self.spread(answer.again))));
     }
