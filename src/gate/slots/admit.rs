@@ -77,8 +77,12 @@ impl<K: Keepers> Admit<'_, K> {
                 // What is asked of one in trouble needs its time.
                 let vain = book.is_in_trouble() && self.is_short(left);
                 let turn = book.turn(leaves, now, if vain { Span::ZERO } else { left });
-                // Once, and once more when a question has been asked without it.
-                if !matches!(turn, Turn::Go(_)) && (!pressed || matches!(turn, Turn::Ask(_))) {
+                if matches!(turn, Turn::Go(_)) {
+                    if pressed {
+                        book.relieve(leaves);
+                    }
+                } else if !pressed || matches!(turn, Turn::Ask(_)) {
+                    // Once, and once more when a question has been asked without it.
                     book.press(leaves);
                     pressed = true;
                 }

@@ -150,6 +150,12 @@ impl Book {
         self.pressed.add(leaves, 1);
     }
 
+    /// Notes that one that had found no slot has one now.
+    pub fn relieve(&mut self, leaves: Reserve) {
+        let pressed = self.pressed.at(leaves);
+        *pressed = pressed.saturating_sub(1);
+    }
+
     /// Lets a request pass whatever is held; it is counted all the same.
     pub fn enter(&mut self, leaves: Reserve, now: Time) -> Id {
         let id = self.users.enter(leaves, now);
