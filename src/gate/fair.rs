@@ -17,36 +17,9 @@ use crate::limit::gcra::Gcra;
 use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
 use crate::policy::{Mode, Priority, Scope};
-use hashbrown::HashMap;
+use crowd::Crowd;
 
-/// A rate is crowded for so long after somebody was refused.
-const CROWDED: Span = Span::from_secs(2);
-
-/// How often the level is set. An isolate that lives on leases is served by fits and starts, each up to half a second.
-const TICK: Span = Span::from_secs(1);
-
-/// So many intervals of a rate a tick lasts at most where nothing was given out.
-const SLOW: f64 = 4.0;
-
-/// So much of its share a caller may take at once.
-const AT_ONCE: Span = Span::from_millis(500);
-
-/// Callers kept in mind each for itself, per rate. Those beyond them share 256 shares, by a byte of their digests.
-const CAPACITY: usize = 744;
-
-/// Keys of one address that have a share each. Those beyond them have one together, the address's: anyone can send a fresh key with each request.
-const KEYS: usize = 4;
-
-/// How much more than what was given out is let through, to find out whether there is more: this where those who want less than their
-/// share were refused a part of it, ...
-const MORE: f64 = 0.005;
-
-/// ... this where they were not (up to a [`LOSS`]), ...
-const MUCH_MORE: f64 = 0.03;
-const LOSS: f64 = 0.005;
-
-/// ... and this where everyone wants more than its share: there is nobody to lose by it.
-const ALL: f64 = 0.06;
+mod crowd;
 
 /// How much a request's caller counts for.
 pub fn weight(priority: Priority) -> u32 {
@@ -61,40 +34,6 @@ pub fn weight(priority: Priority) -> u32 {
 #[derive(Debug, Default)]
 pub struct Fair {
     crowds: Vec<(u32, Crowd)>,
-}
-
-/// Those who want something of one rate.
-#[derive(Debug)]
-struct Crowd {
-    until: Time,
-    /// Tokens per nanosecond for a caller that counts for one.
-    level: f64,
-    /// The rate's own, beyond which a level says nothing.
-    whole: f64,
-    ticked: Time,
-    /// Tokens that were given out in this tick.
-    passed: f64,
-    /// Whether everyone wants more than its share. Then nobody is charged for what the rate had no room for: whoever comes together with all
-    /// the others would be held back for the next time, together with them, and the rate left unused until then.
-    alike: bool,
-    callers: HashMap<Subject, Share>,
-}
-
-/// What one caller has had.
-#[derive(Clone, Copy, Debug)]
-struct Share {
-    /// Until when it has taken its share.
-    until: Time,
-    /// Tokens that it has asked for in this tick, each time that it did.
-    asked: f64,
-    /// The same in parts: each token by what the request that asked for it counts for.
-    parts: f64,
-    /// Those of them that the rate had no room for.
-    refused: f64,
-    /// What it counts for, by what it has asked for in this tick: a caller may ask here and there.
-    weight: f64,
-    /// Where it came from first.
-    address: Subject,
 }
 
 /// A caller, and how much it counts for.
@@ -115,7 +54,7 @@ impl Fair {
 
     /// How many callers are kept in mind.
     pub fn len(&self) -> usize {
-        self.crowds.iter().map(|(_, crowd)| crowd.callers.len()).sum()
+        self.crowds.iter().map(|(_, crowd)| crowd.len()).sum()
     }
 
     /// Whether nothing is crowded.
@@ -126,130 +65,25 @@ impl Fair {
     /// Notes that the caller asks for `cost` tokens. How long until its share of this limit has room; `None` where it has now, or
     /// nobody has to wait.
     pub fn over(&mut self, limit: u32, caller: Caller, cost: u64, now: Time) -> Option<Span> {
-        self.crowds.retain(|(_, crowd)| now < crowd.until);
-        let crowd = self.crowd(limit)?;
-        crowd.tick(now);
-        // Who is alone takes nothing from anybody.
-        let alone = crowd.callers.len() < 2;
-        let parts = cost as f64 / f64::from(caller.weight);
-        let needs = Span::from_nanos((parts / crowd.level) as u64);
-        let share = crowd.enter(caller, now);
-        share.asked += cost as f64;
-        share.parts += parts;
-        share.weight = share.asked / share.parts;
-        let wait = share.until.since(now).over(AT_ONCE);
-        if !alone && wait > Span::ZERO {
-            // A level that works leaves the rate nothing to refuse; it is crowded all the same.
-            crowd.until = now.plus(CROWDED);
-            return Some(wait);
-        }
-        // What it asks for counts, whether or not the rate has room (but see `alike`). Else who comes again and again would lose nothing by being
-        // refused, and those who do not would lose for all. Who was alone owes no more than what may be taken at once.
-        share.until = share.until.max(now).min(now.plus(AT_ONCE)).plus(needs);
-        None
+        self.crowds.retain(|(_, crowd)| !crowd.is_over(now));
+        self.crowd(limit)?.over(caller, cost, now)
     }
 
     /// Notes that `cost` tokens were given out.
     pub fn passed(&mut self, limit: u32, cost: u64) {
         if let Some(crowd) = self.crowd(limit) {
-            crowd.passed += cost as f64;
+            crowd.passed(cost);
         }
     }
 
     /// Notes that the rate had no room for the caller.
     pub fn refused(&mut self, limit: u32, gcra: &Gcra, caller: Caller, cost: u64, now: Time) {
         if self.crowd(limit).is_none() {
-            let whole = 1.0 / gcra.interval().as_nanos().max(1) as f64;
-            let callers = HashMap::new();
-            let crowd = Crowd { until: now, level: whole, whole, ticked: now, passed: 0.0, alike: false, callers };
-            self.crowds.push((limit, crowd));
+            self.crowds.push((limit, Crowd::new(gcra, now)));
         }
-        let Some(crowd) = self.crowd(limit) else { return };
-        crowd.until = now.plus(CROWDED);
-        let (level, alike) = (crowd.level, crowd.alike);
-        let share = crowd.enter(caller, now);
-        share.refused += cost as f64;
-        if alike {
-            let needs = Span::from_nanos((cost as f64 / (level * f64::from(caller.weight))) as u64);
-            share.until = share.until.minus(needs);
+        if let Some(crowd) = self.crowd(limit) {
+            crowd.refused(caller, cost, now);
         }
-    }
-}
-
-impl Crowd {
-    /// A caller's share.
-    fn enter(&mut self, caller: Caller, now: Time) -> &mut Share {
-        let Caller { mut subject, address, weight } = caller;
-        if subject != address && !self.callers.contains_key(&subject) {
-            let keys = self.callers.iter().filter(|(key, share)| share.address == address && **key != address);
-            if keys.count() >= KEYS {
-                subject = address;
-            }
-        }
-        if self.callers.len() >= CAPACITY && !self.callers.contains_key(&subject) {
-            subject = subject.crowd();
-        }
-        let weight = f64::from(weight);
-        self.callers.entry(subject).or_insert(Share {
-            until: now,
-            asked: 0.0,
-            parts: 0.0,
-            refused: 0.0,
-            weight,
-            address,
-        })
-    }
-
-    /// Sets the level by what was asked for and given out.
-    fn tick(&mut self, now: Time) {
-        let elapsed = now.since(self.ticked);
-        // A slow rate gives out nothing in most seconds, which says nothing of how much there is: who was charged by that would wait for weeks.
-        let slow = Span::from_nanos((SLOW / self.whole) as u64);
-        if elapsed < TICK || self.passed == 0.0 && elapsed < slow {
-            return;
-        }
-        let level = self.level_for(self.passed);
-        let modest = self.callers.values().filter(|share| share.asked <= level * share.weight);
-        let (asked, refused) =
-            modest.fold((0.0, 0.0), |(asked, refused), share| (asked + share.asked, refused + share.refused));
-        let more = if asked == 0.0 {
-            ALL
-        } else if refused > asked * LOSS {
-            MORE
-        } else {
-            MUCH_MORE
-        };
-        let before = self.level;
-        if self.passed > 0.0 {
-            self.alike = asked == 0.0;
-            self.level = self.level_for(self.passed * (1.0 + more)) / elapsed.as_nanos() as f64;
-            self.level = self.level.clamp(self.whole / 1e6, self.whole);
-        }
-        // What a caller has had takes less time to be repaid of a share twice as large; and none where it was shares alone that held everyone back.
-        let in_vain = self.passed == 0.0 && self.callers.values().all(|share| share.refused == 0.0);
-        let shorter = if in_vain { 0.0 } else { before / self.level };
-        if shorter < 0.5 {
-            for share in self.callers.values_mut() {
-                let debt = share.until.since(now).as_nanos() as f64;
-                share.until = share.until.min(now.plus(Span::from_nanos((debt * shorter) as u64)));
-            }
-        }
-        self.callers.retain(|_, share| share.asked > 0.0 || share.until > now);
-        self.callers.values_mut().for_each(|share| (share.asked, share.parts, share.refused) = (0.0, 0.0, 0.0));
-        (self.ticked, self.passed) = (now, 0.0);
-    }
-
-    /// The level at which the callers of this tick would have been given `tokens` together: nobody more than it asked for, and by
-    /// weight what those who ask for less have left. Found by halving, as far as matters.
-    fn level_for(&self, tokens: f64) -> f64 {
-        let given =
-            |level: f64| -> f64 { self.callers.values().map(|share| share.asked.min(level * share.weight)).sum() };
-        let (mut low, mut high) = (0.0, tokens);
-        for _ in 0..20 {
-            let middle = f64::midpoint(low, high);
-            if given(middle) > tokens { high = middle } else { low = middle }
-        }
-        high
     }
 }
 
