@@ -82,7 +82,7 @@ impl Warm {
     pub fn look(known: Option<Warm>, gcra: &Gcra, span: Span, tat: Time, now: Time, cost: u64) -> Looked {
         let interval = gcra.interval();
         let (warm, part) = match known {
-            Some(warm) if now.since(warm.used) < FORGOTTEN => {
+            Some(warm) if now.since(warm.wanted(gcra, tat, cost)) < FORGOTTEN => {
                 if interval < warm.to {
                     let from = Span::from_nanos(warm.interval(now) as u64).max(interval);
                     (Warm::begin(from, interval, span, now), interval.as_nanos() as f64 / from.as_nanos() as f64)
@@ -159,6 +159,12 @@ impl Warm {
 
     fn begin(from: Span, to: Span, span: Span, now: Time) -> Warm {
         Warm { start: now, span, from, to, seen: now, used: now, full: now, saved: now }
+    }
+
+    /// When the bucket was last asked for, or would have been by those who know that it had no room for `cost` until then.
+    fn wanted(&self, gcra: &Gcra, tat: Time, cost: u64) -> Time {
+        let room = tat.plus(gcra.interval().times(cost)).minus(gcra.capacity());
+        self.used.max(self.seen.plus(self.truly(gcra, self.seen, room.since(self.seen))))
     }
 
     /// The emission interval in force at `now`, in nanoseconds.

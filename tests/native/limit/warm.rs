@@ -243,3 +243,24 @@ proptest! {
         prop_assert!((0..1_000).filter(|_| world.passes(&ask)).count() <= 100);
     }
 }
+
+#[test]
+fn a_rate_that_makes_everyone_wait_for_minutes_opens_all_the_same() {
+    for (burst, evicted) in [(1, false), (20, false), (1, true), (20, true)] {
+        let demand = rate("base/global", Span::from_secs(180), burst);
+        let shared = ask(0, vec![Demand { warmup: Span::from_secs(600), ..demand }]);
+        let (world, ask) = (World::default(), Ask { subject: None, durable_after: Span::ZERO, ..shared });
+        let mut waits = Vec::new();
+        for _ in 0..20 {
+            while world.passes(&ask) {}
+            let [Outcome::Refused { wait, .. }] = world.ask(&ask).outcomes[..] else { panic!() };
+            waits.push(wait.as_secs_up());
+            // Whoever wants more knows until when there is none.
+            world.forward(wait);
+            if evicted {
+                world.evict();
+            }
+        }
+        assert!(waits[0] > 400 && waits[5..].iter().all(|wait| *wait == 180), "burst {burst}: {waits:?}");
+    }
+}
