@@ -32,7 +32,8 @@ pub(super) fn rank(
         let Capacity { in_flight, sockets, .. } = &binding.capacity;
         in_flight.is_some() || sockets.is_some() || binding.limits.iter().any(|limit| limit.scope == Scope::Global)
     };
-    let base_shares = base.as_ref().is_some_and(shares);
+    // One that is off for a while must not make the others faulty.
+    let base_shares = base.as_ref().is_some_and(|base| base.off || shares(base));
     for (name, var) in given {
         let binding = base.iter().chain(bindings.iter()).find(|binding| binding.name == *name);
         // An exempt binding's has been complained of, and one that is off says nothing at all.

@@ -152,6 +152,15 @@ fn contradictions_are_faults_with_their_places() {
 }
 
 #[test]
+fn a_base_that_is_off_makes_no_priority_faulty() {
+    for shared in ["in_flight", "global"] {
+        let value = if shared == "global" { "5/s" } else { "5" };
+        let x = json!({ "route": "/x", "priority": "high" });
+        policy(json!({ "LIMIT_BASE": { shared: value, "mode": "off" }, "LIMIT_X": x }));
+    }
+}
+
+#[test]
 fn a_fault_is_not_told_twice() {
     assert_eq!(faults(json!({ "LIMIT_X": { "route": "/x", "global": "5/sec", "warmup": "30s" } })).len(), 1);
     assert_eq!(faults(json!({ "LIMIT_X": { "route": "/x", "in_flight": "x", "wait": "1s" } })).len(), 1);
