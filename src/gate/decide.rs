@@ -84,12 +84,13 @@ impl<A: Actors> Gate<'_, A> {
             return false;
         }
         let left = due.since(self.now());
-        let Some(waited) = between(left.over(kept(left, alone))).await else { return false };
-        // Who may wait for a place waits on its own account: or what everyone shares could not be checked afterwards.
-        let due = due.plus(waited);
-        self.meet(&plan.shared, Paid::Nothing, due, decision).await;
-        self.share_out(plan, decision);
-        decision.refusal.is_none()
+        let waited = between(left.over(kept(left, alone))).await;
+        if let Some(waited) = waited {
+            // Who may wait for a place waits on its own account: or what everyone shares could not be checked afterwards.
+            self.meet(&plan.shared, Paid::Nothing, due.plus(waited), decision).await;
+        }
+        self.share_out(plan, waited, decision);
+        waited.is_some() && decision.refusal.is_none()
     }
 
     /// Meets the limits of some stops by `due`, all or nothing but for what stays paid.

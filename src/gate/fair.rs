@@ -4,9 +4,10 @@
 //! everyone have the same, if those who want less are given what they want (max-min fairness). A caller whose binding has a higher `priority`
 //! counts for more: 4 where it is high, 2 where it is normal, 1 where it is low.
 //!
-//! How much there is for all is what the rate gave out here within the last second, and a little more: nobody knows what other isolates
-//! will take, and what one leaves is to be used by another. A caller is charged in time: as long as its share needs to bring what it
-//! has taken. Nothing is counted where nothing is crowded.
+//! How much there is for all is what the rate gave out here within the last second, and a little more, or what it gave out before where
+//! it has refused nobody since: nobody knows what other isolates will take, and what one leaves is to be used by another. A caller is charged
+//! in time: as long as its share needs to bring what it has taken. What another limit refuses is not charged, and nothing is counted where
+//! nothing is crowded.
 
 use super::decide::Gate;
 use super::plan::{Met, Plan};
@@ -16,7 +17,7 @@ use crate::identity::digest::Subject;
 use crate::limit::gcra::Gcra;
 use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
-use crate::policy::{Mode, Priority, Scope};
+use crate::policy::{Limit, Mode, OnError, Priority, Scope};
 use crowd::Crowd;
 
 mod crowd;
@@ -69,10 +70,24 @@ impl Fair {
         self.crowd(limit)?.over(caller, cost, now)
     }
 
+    /// Takes back what [`over`](Fair::over) has noted: it was not this rate that refused the caller.
+    pub fn spared(&mut self, limit: u32, caller: Caller, cost: u64, now: Time) {
+        if let Some(crowd) = self.crowd(limit) {
+            crowd.spared(caller, cost, now);
+        }
+    }
+
     /// Notes that `cost` tokens were given out.
     pub fn passed(&mut self, limit: u32, cost: u64) {
         if let Some(crowd) = self.crowd(limit) {
             crowd.passed(cost);
+        }
+    }
+
+    /// Notes that the rate, whatever it was, is not crowded any more.
+    fn calm(&mut self, limit: u32, now: Time) {
+        if let Some(crowd) = self.crowd(limit) {
+            crowd.calm(now);
         }
     }
 
@@ -96,20 +111,26 @@ impl<A: Actors> Gate<'_, A> {
             return false;
         }
         let now = wallet.now((self.wall)());
+        let mut charged = Vec::new();
         for (met, _) in shared(plan) {
-            if let Some(wait) = wallet.fair.over(met.limit.number, caller, met.limit.cost, now) {
-                let reason = Reason::OverCapacity;
-                decision.refuse(Refusal { met, reason, wait, until: None, left: 0, subject: None });
+            let Limit { number, cost, .. } = *met.limit;
+            match wallet.fair.over(number, caller, cost, now) {
+                Some(wait) => {
+                    let reason = Reason::OverCapacity;
+                    decision.refuse(Refusal { met, reason, wait, until: None, left: 0, subject: None });
+                }
+                None => charged.push((number, cost)),
             }
         }
         // It is the caller's own wait, and none of the limit's: in the line of those who come back, all others would come after it.
         let Some(refusal) = &mut decision.refusal else { return false };
+        charged.into_iter().for_each(|(number, cost)| wallet.fair.spared(number, caller, cost, now));
         decision.least = core::mem::take(&mut refusal.wait);
         true
     }
 
-    /// Notes what the shared rates said.
-    pub(super) fn share_out(&self, plan: &Plan<'_>, decision: &Decision<'_>) {
+    /// Notes what the shared rates said to a request that has `waited` for a place; `None` where there was none, and they were not asked.
+    pub(super) fn share_out(&self, plan: &Plan<'_>, waited: Option<Span>, decision: &Decision<'_>) {
         let Some(caller) = plan.who else { return };
         let refusing = decision.refusal.as_ref().map(|refusal| (refusal.met.limit.number, refusal.reason));
         let mut wallet = self.wallet.borrow_mut();
@@ -118,12 +139,18 @@ impl<A: Actors> Gate<'_, A> {
         }
         let now = wallet.now((self.wall)());
         for (met, gcra) in shared(plan) {
+            let Limit { number, cost, on_error, .. } = *met.limit;
+            let mut unchecked = decision.unchecked.iter().map(|unchecked| unchecked.met.limit.number);
             match refusing {
-                None => wallet.fair.passed(met.limit.number, met.limit.cost),
-                Some((number, Reason::OverCapacity)) if number == met.limit.number => {
-                    wallet.fair.refused(number, &gcra, caller, met.limit.cost, now);
+                // What passes unchecked is no rate that anybody has to share.
+                _ if on_error == OnError::Open && unchecked.any(|other| other == number) => {
+                    wallet.fair.calm(number, now);
                 }
-                Some(_) => {}
+                None if waited.is_some() => wallet.fair.passed(number, cost),
+                Some((other, Reason::OverCapacity)) if other == number => {
+                    wallet.fair.refused(number, &gcra, caller, cost, now);
+                }
+                _ => wallet.fair.spared(number, caller, cost, now),
             }
         }
     }

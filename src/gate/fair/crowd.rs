@@ -46,6 +46,8 @@ pub(super) struct Crowd {
     ticked: Time,
     /// Tokens that were given out in this tick.
     passed: f64,
+    /// How much there is for all, as far as is known: tokens per nanosecond.
+    room: f64,
     /// Whether everyone wants more than its share. Then nobody is charged for what the rate had no room for: whoever comes together with all
     /// the others would be held back for the next time, together with them, and the rate left unused until then.
     alike: bool,
@@ -74,12 +76,17 @@ impl Crowd {
     pub(super) fn new(gcra: &Gcra, now: Time) -> Crowd {
         let whole = 1.0 / gcra.interval().as_nanos().max(1) as f64;
         let callers = HashMap::new();
-        Crowd { until: now, level: whole, whole, ticked: now, passed: 0.0, alike: false, callers }
+        Crowd { until: now, level: whole, whole, ticked: now, passed: 0.0, room: 0.0, alike: false, callers }
     }
 
     /// Whether it is no crowd any more.
     pub(super) fn is_over(&self, now: Time) -> bool {
         self.until <= now
+    }
+
+    /// Ends it.
+    pub(super) fn calm(&mut self, now: Time) {
+        self.until = now;
     }
 
     /// How many callers are kept in mind.
@@ -118,13 +125,26 @@ impl Crowd {
     /// Notes that the rate had no room for the caller.
     pub(super) fn refused(&mut self, caller: Caller, cost: u64, now: Time) {
         self.until = now.plus(CROWDED);
-        let (level, alike) = (self.level, self.alike);
-        let share = self.enter(caller, now);
-        share.refused += cost as f64;
-        if alike {
-            let needs = Span::from_nanos((cost as f64 / (level * f64::from(caller.weight))) as u64);
-            share.until = share.until.minus(needs);
+        if self.alike {
+            self.repay(caller, cost, now);
         }
+        self.enter(caller, now).refused += cost as f64;
+    }
+
+    /// Notes that something else refused the caller, which has taken nothing of this rate. What was shared out otherwise would be too little,
+    /// since less is given out than is asked for and there is.
+    pub(super) fn spared(&mut self, caller: Caller, cost: u64, now: Time) {
+        let share = self.repay(caller, cost, now);
+        share.asked = (share.asked - cost as f64).max(0.0);
+        share.parts = (share.parts - cost as f64 / f64::from(caller.weight)).max(0.0);
+    }
+
+    /// Gives a caller's share back what it was charged.
+    fn repay(&mut self, caller: Caller, cost: u64, now: Time) -> &mut Share {
+        let needs = Span::from_nanos((cost as f64 / (self.level * f64::from(caller.weight))) as u64);
+        let share = self.enter(caller, now);
+        share.until = share.until.minus(needs);
+        share
     }
 
     /// A caller's share.
@@ -170,13 +190,17 @@ impl Crowd {
             MUCH_MORE
         };
         let before = self.level;
+        let free = self.callers.values().all(|share| share.refused == 0.0);
         if self.passed > 0.0 {
             self.alike = asked == 0.0;
-            self.level = self.level_for(self.passed * (1.0 + more)) / elapsed.as_nanos() as f64;
+            // Where the rate has refused nobody there is as much as there was: someone has left, or wants less now, and it is the others'.
+            let elapsed = elapsed.as_nanos() as f64;
+            self.room = (self.passed * (1.0 + more) / elapsed).max(if free { self.room } else { 0.0 });
+            self.level = self.level_for(self.room * elapsed) / elapsed;
             self.level = self.level.clamp(self.whole / 1e6, self.whole);
         }
         // What a caller has had takes less time to be repaid of a share twice as large; and none where it was shares alone that held everyone back.
-        let in_vain = self.passed == 0.0 && self.callers.values().all(|share| share.refused == 0.0);
+        let in_vain = self.passed == 0.0 && free;
         let shorter = if in_vain { 0.0 } else { before / self.level };
         if shorter < 0.5 {
             for share in self.callers.values_mut() {

@@ -1,8 +1,9 @@
 //! A crowded shared rate: whoever wants less than the others gets it, and nothing is left unused.
 
 use super::support::{Deployment, now};
-use crate::support::EVENING;
+use crate::support::{EVENING, run};
 use penstock::gate::fair::{Caller, Fair};
+use penstock::gate::plan::Plan;
 use penstock::gate::ports::Trouble;
 use penstock::gate::returns::Returns;
 use penstock::gate::verdict::Reason;
@@ -349,4 +350,73 @@ fn the_wait_of_a_caller_that_has_had_its_share_pushes_nobody_else_back() {
     (0..30).find_map(&mut line).expect("someone has had its share for long");
     let newcomer = (200..250).find_map(&mut line).expect("the rate has no room for all");
     assert!(newcomer <= Span::from_secs(10), "{} s", newcomer.as_secs_up());
+}
+
+/// What each is given a second, when the level has found its place.
+fn settled<const N: usize>(deployment: &Deployment, mut askers: [Asker; N]) -> [f64; N] {
+    ask(deployment, &mut askers, 20);
+    let mut askers = askers.map(|one| asker(one.ip, one.path, one.per_second));
+    ask(deployment, &mut askers, 23);
+    let given = askers.map(|one| f64::from(one.passed) / 20.0);
+    println!("{given:?} a second");
+    given
+}
+
+#[test]
+fn what_another_limit_refuses_takes_no_share() {
+    let vars =
+        r#"{"LIMIT_BASE": {"global": "500/s burst 100"}, "LIMIT_NARROW": {"route": "/narrow", "global": "50/s"}}"#;
+    let deployment = Deployment::new(vars);
+    let given = settled(&deployment, [asker(1, "/narrow", 900.0), asker(2, "/", 900.0)]);
+    assert!(given[0] >= 45.0 && given[0] + given[1] >= 475.0, "{given:?}");
+}
+
+#[test]
+fn what_passes_unchecked_is_not_shared() {
+    let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "100/s burst 20", "on_error": "open"}}"#);
+    let mut askers = [asker(1, "/", 300.0), asker(2, "/", 300.0)];
+    ask(&deployment, &mut askers, 5);
+    *deployment.trouble.borrow_mut() = Some(Trouble::Failed("down".to_owned()));
+    let mut askers = [asker(1, "/", 300.0), asker(2, "/", 300.0)];
+    ask(&deployment, &mut askers, 13);
+    println!("{:.3}", part(&askers));
+    assert!(part(&askers) > 0.999, "{}", part(&askers));
+}
+
+#[test]
+fn what_finds_no_place_takes_no_share() {
+    let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "500/s burst 100"}}"#);
+    ask(&deployment, &mut [asker(1, "/", 600.0), asker(2, "/", 600.0)], 5);
+    let (mut asked, mut passed) = (0_u32, 0);
+    for _ in 0..2_000 {
+        for ip in [1, 2] {
+            let plan = Plan::new(&deployment.policy, None, Subject::from_bytes([ip; 16]), |_| None);
+            asked += 1;
+            // A cap lets in every third.
+            let between = async |_| (asked % 3 == 0).then_some(Span::ZERO);
+            let decision = run(deployment.gate().decide_around(&plan, 1, between));
+            passed += u32::from(decision.refusal.is_none() && asked % 3 == 0);
+        }
+        deployment.forward(Span::from_millis(10));
+    }
+    assert!(passed * 10 >= asked * 3, "{passed} of {asked}, and a third found a place");
+}
+
+#[test]
+fn what_one_crowd_refuses_takes_no_share_of_another() {
+    let vars =
+        r#"{"LIMIT_BASE": {"global": "500/s burst 100"}, "LIMIT_NARROW": {"route": "/narrow", "global": "50/s"}}"#;
+    let deployment = Deployment::new(vars);
+    let given = settled(&deployment, [asker(1, "/narrow", 900.0), asker(2, "/narrow", 900.0), asker(3, "/", 900.0)]);
+    assert!(given.iter().sum::<f64>() >= 475.0 && given[0] + given[1] >= 45.0, "{given:?}");
+}
+
+#[test]
+fn what_one_leaves_is_the_others_within_a_second_or_two() {
+    let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "500/s burst 100"}}"#);
+    settled(&deployment, [asker(1, "/", 20.0), asker(2, "/", 900.0), asker(3, "/", 900.0)]);
+    let mut askers = [asker(1, "/", 20.0), asker(2, "/", 900.0)];
+    ask(&deployment, &mut askers, 8);
+    println!("{} in five seconds", passed(&askers));
+    assert!(passed(&askers) > 0.95 * 2_500.0, "{}", passed(&askers));
 }
