@@ -35,6 +35,11 @@ const LOSS: f64 = 0.005;
 /// ... and this where everyone wants more than its share: there is nobody to lose by it.
 const ALL: f64 = 0.06;
 
+/// While the rate refuses nobody it is twice as much from tick to tick, up to [`MOST`], after as many ticks as it takes this to come to one:
+/// a rate may open, and who took much of it elsewhere may leave.
+const TIMID: f64 = 0.125;
+const MOST: f64 = 0.5;
+
 /// Those who want something of one rate.
 #[derive(Debug)]
 pub(super) struct Crowd {
@@ -48,6 +53,8 @@ pub(super) struct Crowd {
     passed: f64,
     /// How much there is for all, as far as is known: tokens per nanosecond.
     room: f64,
+    /// How many times more than at first is tried, where that is above one.
+    bold: f64,
     /// Whether everyone wants more than its share. Then nobody is charged for what the rate had no room for: whoever comes together with all
     /// the others would be held back for the next time, together with them, and the rate left unused until then.
     alike: bool,
@@ -76,7 +83,17 @@ impl Crowd {
     pub(super) fn new(gcra: &Gcra, now: Time) -> Crowd {
         let whole = 1.0 / gcra.interval().as_nanos().max(1) as f64;
         let callers = HashMap::new();
-        Crowd { until: now, level: whole, whole, ticked: now, passed: 0.0, room: 0.0, alike: false, callers }
+        Crowd {
+            until: now,
+            level: whole,
+            whole,
+            ticked: now,
+            passed: 0.0,
+            room: 0.0,
+            bold: TIMID,
+            alike: false,
+            callers,
+        }
     }
 
     /// Whether it is no crowd any more.
@@ -195,7 +212,11 @@ impl Crowd {
             self.alike = asked == 0.0;
             // Where the rate has refused nobody there is as much as there was: someone has left, or wants less now, and it is the others'.
             let elapsed = elapsed.as_nanos() as f64;
-            self.room = (self.passed * (1.0 + more) / elapsed).max(if free { self.room } else { 0.0 });
+            if !free {
+                (self.room, self.bold) = (0.0, TIMID);
+            }
+            self.room = self.room.max(self.passed * (1.0 + (more * self.bold.max(1.0)).min(MOST)) / elapsed);
+            self.bold *= if free { 2.0 } else { 1.0 };
             self.level = self.level_for(self.room * elapsed) / elapsed;
             self.level = self.level.clamp(self.whole / 1e6, self.whole);
         }

@@ -420,3 +420,13 @@ fn what_one_leaves_is_the_others_within_a_second_or_two() {
     println!("{} in five seconds", passed(&askers));
     assert!(passed(&askers) > 0.95 * 2_500.0, "{}", passed(&askers));
 }
+
+#[test]
+fn a_rate_that_opens_is_used_as_it_opens() {
+    let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "50/s burst 50", "warmup": "20s"}}"#);
+    let mut askers = [asker(1, "/", 150.0), asker(2, "/", 2.0), asker(3, "/", 2.0), asker(4, "/", 2.0)];
+    ask(&deployment, &mut askers, 20);
+    // From 5/s to 50/s in a line: 540 after the first three seconds.
+    println!("{} of 540", passed(&askers));
+    assert!(passed(&askers) > 0.8 * 540.0, "{}", passed(&askers));
+}
