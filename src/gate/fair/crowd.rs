@@ -35,8 +35,8 @@ const LOSS: f64 = 0.005;
 /// ... and this where everyone wants more than its share: there is nobody to lose by it.
 const ALL: f64 = 0.06;
 
-/// While the rate refuses nobody it is twice as much from tick to tick, up to [`MOST`], after as many ticks as it takes this to come to one:
-/// a rate may open, and who took much of it elsewhere may leave.
+/// While the rate refuses nobody, the search for more begins so timid and is twice as bold from tick to tick; from one on, that is how many
+/// times the above is let through, up to [`MOST`]. A rate may open, and who took much of it elsewhere may leave.
 const TIMID: f64 = 0.125;
 const MOST: f64 = 0.5;
 

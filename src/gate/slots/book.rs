@@ -205,8 +205,7 @@ impl Book {
     pub fn may_wait(&mut self, leaves: Reserve, now: Time) -> Option<Id> {
         let most = self.held(now).max(1);
         let waiting = self.waiting.each(now);
-        let before =
-            Reserve::ALL.into_iter().filter(|other| *other <= leaves).map(|other| waiting.of(other)).sum::<u64>();
+        let before = waiting.below(leaves).saturating_add(waiting.of(leaves));
         (before < most).then(|| self.waiting.enter(leaves, now))
     }
 
