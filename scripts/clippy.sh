@@ -2,8 +2,6 @@
 # Clippy with every warning an error: the host's targets, then what becomes the Worker.
 source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 
-wasm_targets=(--lib)
-[ ! -d tests/wasm ] || wasm_targets+=(--test wasm)
 
 cargo clippy --quiet --all-targets -- -D warnings
-WASM_BINDGEN_USE_JS_SYS=1 cargo clippy --quiet --target $WASM "${wasm_targets[@]}" -- -D warnings
+WASM_BINDGEN_USE_JS_SYS=1 cargo clippy --quiet --target $WASM --lib --test wasm -- -D warnings

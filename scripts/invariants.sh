@@ -17,10 +17,11 @@ none() {
   fi
 }
 
-rust_files() { # folders that may not be there yet
-  local folder
-  for folder in "$@"; do
-    [ ! -e "$folder" ] || find "$folder" -name '*.rs'
+rust_files() { # folders or files, each of which must be there: a rule about a renamed folder would check nothing
+  local place
+  for place in "$@"; do
+    [ -e "$place" ] || fail "$place is missing: name the rule's folders anew in scripts/invariants.sh."
+    find "$place" -name '*.rs'
   done
 }
 

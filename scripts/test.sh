@@ -53,6 +53,7 @@ dry_run() {
 }
 
 edge_tests() {
+  [ -d tests/edge ] || fail "tests/edge is missing."
   find tests/edge -name '*.test.*js' -print0 | xargs -0 -r node --test --test-concurrency=2 --test-reporter=spec
 }
 
@@ -60,11 +61,11 @@ step "Format" cargo fmt --check
 step "Clippy, for the host and for wasm (a minute or two the first time)" scripts/clippy.sh
 step "Invariants" scripts/invariants.sh
 runner "Native tests (a minute or two the first time)" cargo test --quiet
-[ ! -d tests/wasm ] || runner "Tests in wasm, under Node (a minute or two the first time)" wasm_tests
+runner "Tests in wasm, under Node (a minute or two the first time)" wasm_tests
 step "Release build" scripts/build.sh
 step "wrangler deploy --dry-run" dry_run
 step "make check" scripts/check.sh
-[ ! -d tests/edge ] || runner "Tests at the edge: the built Worker in workerd" edge_tests
+runner "Tests at the edge: the built Worker in workerd" edge_tests
 
 say "" "$report"
 say "$passed passed, $failed failed"
