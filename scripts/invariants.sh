@@ -26,7 +26,7 @@ rust_files() { # folders or files, each of which must be there: a rule about a r
 }
 
 except_clock() {
-  { grep -v '^src/clock\.rs$' || true; }
+  { grep -v '^src/runtime/clock\.rs$' || true; }
 }
 
 # Lines of the given files (on standard input) that match a pattern, comments aside.
@@ -55,22 +55,22 @@ project_files() {
   done
 }
 
-found=$(rust_files src/limit src/policy src/identity src/gate |
+found=$(rust_files src/limit src/policy src/identity src/protocol src/gate src/concurrency |
   code_lines '(^|[^A-Za-z0-9_])(worker|js_sys|web_sys|wasm_bindgen|wasm_bindgen_futures)(::| *;| as )')
-none "limit, policy, identity and gate are pure: they name neither worker nor JavaScript"
+none "limit, policy, identity, protocol, gate and concurrency are pure: they name neither worker nor JavaScript"
 
 found=$(rust_files src | except_clock |
   code_lines '(Date::now|Instant::now|SystemTime|js_sys::Date|Timestamp::now|Zoned::now)')
-none "only src/clock.rs reads a clock"
+none "only src/runtime/clock.rs reads a clock"
 
 found=$(rust_files src |
   shipped_lines 'clippy::(unwrap_used|expect_used|panic|unreachable|todo|unimplemented|indexing_slicing|string_slice|arithmetic_side_effects)')
 none "nothing that ships is excused from the lints against panics"
 
 found=$(rust_files src | except_clock | shipped_lines 'clippy::disallowed_methods')
-none "only src/clock.rs is excused from the lint against clocks"
+none "only src/runtime/clock.rs is excused from the lint against clocks"
 
-found=$(rust_files src/gate src/actor src/ledger src/http src/lib.rs | shipped_lines 'OnError::Local *(=>|[|])')
+found=$(rust_files src/gate src/concurrency src/actor src/ledger src/http src/lib.rs | shipped_lines 'OnError::Local *(=>|[|])')
 case "$found" in
   "") found="no match on OnError in src/gate" ;;
   *$'\n'*) ;; # two places decide, which is one too many

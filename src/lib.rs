@@ -15,22 +15,19 @@
 #![forbid(unsafe_code)]
 
 pub mod actor;
-pub mod clock;
+pub mod concurrency;
 pub mod gate;
-mod hear;
 pub mod http;
 pub mod identity;
-pub mod isolate;
 pub mod ledger;
 pub mod limit;
 pub mod log;
-mod now_or_later;
-mod owner;
 pub mod policy;
-pub mod time_out;
+pub mod protocol;
+pub mod runtime;
 
-use isolate::Isolate;
-use now_or_later::now_or_later;
+use http::isolate::Isolate;
+use runtime::sync_first::now_or_later;
 use worker::js_sys::{Function, Promise};
 use worker::wasm_bindgen::JsValue;
 use worker::wasm_bindgen::prelude::wasm_bindgen;
@@ -45,7 +42,7 @@ fn start() {
 /// promise of every answer.
 #[wasm_bindgen]
 pub fn fetch(request: web_sys::Request, env: Env, context: worker_sys::Context) -> JsValue {
-    now_or_later(clock::once_a_turn(http::serve::serve(request, env, context)))
+    now_or_later(runtime::clock::once_a_turn(http::serve::serve(request, env, context)))
 }
 
 /// Answers a request that has gone on to the origin, where something was `thrown`; or one that an instance has left without an answer by
@@ -59,19 +56,19 @@ pub fn unanswered(request: &web_sys::Request, env: &Env, thrown: &JsValue) -> Js
 /// Says how `entry.js` calls the two that follow: in whichever instance is there.
 #[wasm_bindgen]
 pub fn drive(beat: &Function, leave: &Function) {
-    http::stay::drive(beat, leave);
+    http::permit_heartbeat::drive(beat, leave);
 }
 
-/// See [`http::stay::beat`].
+/// See [`http::permit_heartbeat::beat`].
 #[wasm_bindgen]
 pub fn beat(env: &Env, lines: &str, looks: Option<u32>) -> JsValue {
-    http::stay::beat(env, lines, looks)
+    http::permit_heartbeat::beat(env, lines, looks)
 }
 
-/// See [`http::stay::leave`].
+/// See [`http::permit_heartbeat::leave`].
 #[wasm_bindgen]
 pub fn leave(env: &Env, lines: &str) -> String {
-    http::stay::leave(env, lines)
+    http::permit_heartbeat::leave(env, lines)
 }
 
 #[event(scheduled)]
@@ -79,7 +76,7 @@ async fn scheduled(_event: ScheduledEvent, env: Env, _context: ScheduleContext) 
     let isolate = Isolate::get(&env);
     if let (Some(loaded), Ok(database)) = (&isolate.loaded, env.d1("DB")) {
         let days = loaded.policy.settings.retention_days;
-        if let Err(error) = ledger::d1::forget(&database, clock::now(), days).await {
+        if let Err(error) = ledger::d1::forget(&database, runtime::clock::now(), days).await {
             log::warning("retention", &error.to_string());
         }
     }

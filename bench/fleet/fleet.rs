@@ -2,18 +2,18 @@
 
 use super::meter::{self, Random, Seen};
 use super::port::{NoLedger, OneRow, Port, Said, Slot, Want, Wants, set_wall, wall};
-use penstock::actor::counter::{Counter, answer};
-use penstock::gate::circuit::Circuits;
+use penstock::actor::rates::buckets::{Counter, answer};
+use penstock::gate::background::Runner;
 use penstock::gate::decide::Gate;
-use penstock::gate::local::Local;
 use penstock::gate::plan::{Patience, Plan};
-use penstock::gate::ports::{Ask, Terms, Trouble};
-use penstock::gate::refill::Runner;
-use penstock::gate::wallet::Wallet;
+use penstock::gate::state::actor_health::Circuits;
+use penstock::gate::state::lease_cache::Wallet;
+use penstock::gate::state::local_limiter::Local;
 use penstock::identity::Subject;
 use penstock::limit::gcra::Gcra;
 use penstock::limit::time::{Span, Time};
 use penstock::policy::Policy;
+use penstock::protocol::rates::{Ask, Terms, Trouble};
 use std::cell::RefCell;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;

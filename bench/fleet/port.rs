@@ -1,12 +1,12 @@
 //! The network as a gate meets it.
 
-use penstock::actor::counter::Disk;
-use penstock::actor::purse::Rest;
-use penstock::gate::ports::{Actors, Ask, Reply, Seat, Trouble};
+use penstock::actor::rates::buckets::Disk;
+use penstock::actor::rates::prepaid_quota::Rest;
 use penstock::ledger::{Added, Entry, Ledger};
-use penstock::limit::table::BucketId;
+use penstock::limit::bucket_table::BucketId;
 use penstock::limit::time::{Span, Time};
-use penstock::limit::warm::Saved;
+use penstock::limit::warmup::Saved;
+use penstock::protocol::rates::{Actors, Ask, Reply, Seat, Trouble};
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
 use std::rc::Rc;

@@ -1,14 +1,14 @@
 //! One call to an object: a question in a header, an answer in another.
 
-use super::name::Region;
-use crate::gate::ports::Trouble;
-use crate::hear::hear;
+use crate::actor::name::Region;
+use crate::protocol::rates::Trouble;
+use crate::runtime::promise::hear;
 use worker::Env;
 use worker::js_sys::{Error, Promise, Reflect};
 use worker::wasm_bindgen::prelude::wasm_bindgen;
 use worker::wasm_bindgen::{JsCast, JsValue};
 
-mod glue {
+mod js {
     use super::{JsValue, Promise, wasm_bindgen};
 
     #[wasm_bindgen(module = "/src/actor/call.js")]
@@ -35,7 +35,7 @@ pub async fn call(
     reply: &str,
 ) -> Result<String, Trouble> {
     let namespace = Reflect::get(env, &"BUCKETS".into()).map_err(|thrown| trouble(&thrown))?;
-    let answer = hear(glue::call(&namespace, name, region.hint(), ask, question, reply)).await;
+    let answer = hear(js::call(&namespace, name, region.hint(), ask, question, reply)).await;
     let answer = answer.map_err(|thrown| trouble(&thrown))?.as_string().unwrap_or_default();
     match answer.split_once('\n') {
         Some(("200", text)) => Ok(text.to_owned()),

@@ -1,18 +1,13 @@
-//! The Durable Object that holds every bucket. One class serves all scopes; only the objects' names differ.
+//! The Durable Object's side. One class serves every rate, quota and cap; only the objects' names differ.
 //!
-//! [`counter`] is the protocol, pure and tested on the host; the rest ties it to the platform.
+//! - [`durable_object`]: the class, its requests and its alarm
+//! - [`call`]: one call to an object, as the isolate makes it
+//! - [`name`]: which object holds which state
+//! - [`rates`]: buckets of rates and quotas
+//! - [`permits`]: permits of caps (`in_flight`, `sockets`)
 
-pub mod bucket_actor;
 pub mod call;
-pub mod client;
-pub mod counter;
-pub mod disk;
+pub mod durable_object;
 pub mod name;
-pub mod purse;
-mod quota;
-pub mod slots;
-pub mod slots_client;
-pub mod slots_disk;
-pub mod slots_wire;
-mod warming;
-pub mod wire;
+pub mod permits;
+pub mod rates;

@@ -3,7 +3,7 @@
 //! Callers share objects. One object per caller would let a botnet, or one client with random keys, wake any number of
 //! objects, which the platform limits for the whole account; and a warm object answers sooner than a new one.
 
-use crate::gate::ports::{SHARDS, Seat};
+use crate::protocol::rates::{SHARDS, Seat};
 use cf_colo_hint::{Colo, LocationHint};
 
 /// The part of the world that a request arrived in; by default the unknown one.

@@ -4,14 +4,14 @@
 //! can settle costs no call. What a refused request has taken goes back into the wallet, but for what it has paid to its
 //! caller's limits before the one that refused.
 
-use super::circuit::Circuits;
-use super::item::{Item, items, note, refusing, settled};
-use super::local::Local;
-use super::plan::{Patience, Plan, Stop};
-use super::ports::{Actors, Intent};
-use super::verdict::Decision;
-use super::wallet::Wallet;
+use crate::gate::decision::Decision;
+use crate::gate::pending::{Item, items, note, refusing, settled};
+use crate::gate::plan::{Patience, Plan, Stop};
+use crate::gate::state::actor_health::Circuits;
+use crate::gate::state::lease_cache::Wallet;
+use crate::gate::state::local_limiter::Local;
 use crate::limit::time::{Span, Time};
+use crate::protocol::rates::{Actors, Intent};
 use std::cell::RefCell;
 
 /// How often a request looks whether the tokens that another has asked for are there. Promises must not be shared between

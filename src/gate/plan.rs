@@ -1,14 +1,14 @@
 //! Which limits a request meets, in which order, and who holds their state.
 
-use super::budget::{self, Stage};
-use super::fair::{self, Caller};
-use super::ports::{Ask, Demand, Intent, Seat, Terms, Weight};
+use crate::gate::state::call_budget::{self, Stage};
+use crate::gate::state::fair_share::{self, Caller};
 use crate::identity::digest::Subject;
 use crate::identity::key::KeySources;
-use crate::limit::prepay::Wish;
+use crate::limit::lease::Wish;
 use crate::limit::rate::Allowance;
 use crate::limit::time::Span;
 use crate::policy::{Binding, Limit, Mode, Policy, Scope};
+use crate::protocol::rates::{Ask, Demand, Intent, Seat, Terms, Weight};
 
 /// A limit, and the binding it belongs to.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +51,7 @@ impl<'p> Plan<'p> {
         ip: Subject,
         key: impl Fn(&KeySources) -> Option<Subject>,
     ) -> Plan<'p> {
-        let weight = fair::weight(policy.priority(route));
+        let weight = fair_share::weight(policy.priority(route));
         let mut plan = Plan { who: Some(Caller { subject: ip, address: ip, weight }), ..Plan::default() };
         if route.is_some_and(|binding| binding.exempt) {
             return plan;
@@ -151,7 +151,7 @@ impl Stop<'_> {
             durable_after: if self.subject.is_some() { durable_after } else { Span::ZERO },
             // An actor whose D1 is away answers well before that, so that its other limits still hold.
             patience: patience.half(),
-            horizon: if stage == Stage::Plenty { Span::ZERO } else { budget::LONG },
+            horizon: if stage == Stage::Plenty { Span::ZERO } else { call_budget::LONG },
         }
     }
 }

@@ -1,10 +1,10 @@
 //! A problem in the form that its reader wants: JSON, a page, a line of text, or gRPC-Web's.
 
-use super::cors::cors_headers;
-use super::negotiate::{Language, Reader};
-use super::page;
-use super::problem::Problem;
-use super::rate_headers::Header;
+use crate::http::cors::cors_headers;
+use crate::http::negotiate::{Language, Reader};
+use crate::http::page;
+use crate::http::problem::Problem;
+use crate::http::rate_headers::Header;
 use crate::policy::{HeaderStyle, Settings};
 use std::fmt::Write as _;
 

@@ -1,8 +1,8 @@
 //! What lets a web page of another origin read a refusal (the Fetch standard's CORS protocol). The origin's own answers
 //! say themselves who may read them.
 
-use super::answer::{Asker, telling_headers};
-use super::rate_headers::Header;
+use crate::http::answer::{Asker, telling_headers};
+use crate::http::rate_headers::Header;
 use crate::identity::key::is_token;
 use crate::policy::{Cors, HeaderStyle, Readable};
 

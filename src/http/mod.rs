@@ -2,21 +2,21 @@
 //! [`capacity`], [`stay`] and `relay` touch the platform, through [`glue`] where that saves calls.
 
 pub mod answer;
-pub mod arrived;
-pub mod capacity;
-pub mod cause;
-pub mod conduct;
 pub mod cors;
-pub mod glue;
+pub mod forward;
+pub mod in_flight;
+pub mod incoming;
+pub mod isolate;
+pub mod js_request;
 pub mod negotiate;
 pub mod page;
+pub mod permit_heartbeat;
 pub mod problem;
+pub mod problem_kind;
 pub mod proxy;
 pub mod rate_headers;
 mod relay;
-pub mod report;
+pub mod request_log;
 pub mod respond;
 pub mod serve;
-pub mod stay;
 pub mod target;
-mod tongue;

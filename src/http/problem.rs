@@ -1,12 +1,12 @@
 //! What is said when an answer is ours: the facts, in the members of RFC 9457 problem details and
-//! draft-ietf-httpapi-ratelimit-headers-11. [`answer`](super::answer) puts them into the form that the reader wants.
+//! draft-ietf-httpapi-ratelimit-headers-11. [`answer`](crate::http::answer) puts them into the form that the reader wants.
 
-use super::cause::Cause;
-use super::rate_headers::{Header, Stand, cap_headers, rate_headers};
+use crate::concurrency::caps::Crowded;
+use crate::gate::decision::{Reason, Refusal};
 use crate::gate::plan::{Met, Plan};
-use crate::gate::slots::caps::Crowded;
-use crate::gate::verdict::{Reason, Refusal};
-use crate::limit::day::Zone;
+use crate::http::problem_kind::Cause;
+use crate::http::rate_headers::{Header, Stand, cap_headers, rate_headers};
+use crate::limit::calendar::Zone;
 use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
 use crate::policy::{Cap, HeaderStyle, Limit, Scope, Size, Words};

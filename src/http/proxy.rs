@@ -1,8 +1,8 @@
 //! To the origin and back, untouched: neither body is read here, redirects go to the client, and WebSockets pass through.
 
-use super::arrived::Arrived;
-use super::glue;
-use super::rate_headers::Header;
+use crate::http::incoming::Arrived;
+use crate::http::js_request;
+use crate::http::rate_headers::Header;
 use std::borrow::Cow;
 use web_sys::{AbortSignal, Request, Response, Url};
 use worker::js_sys::Promise;
@@ -56,13 +56,13 @@ impl<'a> Onward<'a> {
             Body::Untouched => None,
             Body::Raw => Some("manual"),
         };
-        glue::fetch(request, &self.url, (HOP, self.hop), encoding, signal)
+        js_request::fetch(request, &self.url, (HOP, self.hop), encoding, signal)
     }
 
     /// Sends it on where nothing has to be done when the answer comes but to give it `headers` besides its own, so that it need not
-    /// come by here again; see [`glue::fetch_with`].
+    /// come by here again; see [`js_request::fetch_with`].
     pub fn pass(&self, request: &Request, headers: &[Header]) -> JsValue {
-        glue::fetch_with(request, &self.url, (HOP, self.hop), headers)
+        js_request::fetch_with(request, &self.url, (HOP, self.hop), headers)
     }
 }
 
@@ -72,5 +72,5 @@ impl<'a> Onward<'a> {
 /// # Errors
 /// None that is known; the runtime's, should it not take a header.
 pub fn with_headers(response: &Response, headers: &[Header]) -> Result<Response, JsValue> {
-    glue::with(response, headers)
+    js_request::with(response, headers)
 }

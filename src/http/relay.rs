@@ -26,7 +26,7 @@ pub fn relay(response: &Response, origin: &Object) -> Result<(Response, Promise)
 }
 
 /// The same answer to `request` with its body through a pipe, and the promise of the pipe's end, if it has a body. The bytes were asked
-/// for as they came ([`proxy`](super::proxy)), so that none is unpacked and packed again. With a status past 599, which nobody may give
+/// for as they came ([`proxy`](crate::http::proxy)), so that none is unpacked and packed again. With a status past 599, which nobody may give
 /// another answer, the same answer as it is, and the promise of the end of its body or of our looking for that.
 ///
 /// # Errors

@@ -1,11 +1,11 @@
 //! Answers of ours, as the runtime's own.
 
-use super::answer::{Answer, Asker};
-use super::arrived::Arrived;
-use super::glue;
-use super::problem::Problem;
-use super::rate_headers::Header;
-use crate::gate::verdict::Spent;
+use crate::gate::decision::Spent;
+use crate::http::answer::{Answer, Asker};
+use crate::http::incoming::Arrived;
+use crate::http::js_request;
+use crate::http::problem::Problem;
+use crate::http::rate_headers::Header;
 use crate::identity::Presented;
 use crate::limit::time::Time;
 use crate::policy::Settings;
@@ -25,7 +25,7 @@ pub fn respond(
     let asker = Asker::read(arrived.method, |name| arrived.header(name));
     let mut answer = Answer::new(problem, &asker, settings);
     answer.headers.extend(trace);
-    glue::respond(answer.status, answer.body.as_deref(), &answer.headers)
+    js_request::respond(answer.status, answer.body.as_deref(), &answer.headers)
 }
 
 /// What `TRACE = "header"` adds to every answer: an RFC 9651 dictionary.

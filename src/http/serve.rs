@@ -1,30 +1,30 @@
 //! One request from its arrival to its answer.
 
-use super::arrived::{self, Arrived};
-use super::capacity::Places;
-use super::conduct::{Conduct, unreachable};
-use super::cors::is_preflight;
-use super::glue::Names;
-use super::problem::{Failure, Problem};
-use super::proxy::{HOP, Onward};
-use super::rate_headers::{Stand, rate_headers};
-use super::report::Reporter;
-use super::respond::{respond, trace};
-use super::stay;
-use crate::actor::client::Client;
-use crate::actor::slots_client::SlotsClient;
-use crate::clock;
+use crate::actor::permits::client::SlotsClient;
+use crate::actor::rates::client::Client;
+use crate::concurrency::admit::Admit;
+use crate::concurrency::caps::{self, Entry, Kind};
+use crate::gate::background::{Errand, Runner};
 use crate::gate::decide::Gate;
+use crate::gate::decision::Spent;
 use crate::gate::plan::{Patience, Plan};
-use crate::gate::refill::{Errand, Runner};
-use crate::gate::slots::admit::Admit;
-use crate::gate::slots::caps::{self, Entry, Kind};
-use crate::gate::verdict::Spent;
+use crate::http::cors::is_preflight;
+use crate::http::forward::{Conduct, unreachable};
+use crate::http::in_flight::Places;
+use crate::http::incoming::{self, Arrived};
+use crate::http::isolate::{Isolate, Loaded};
+use crate::http::js_request::Names;
+use crate::http::permit_heartbeat;
+use crate::http::problem::{Failure, Problem};
+use crate::http::proxy::{HOP, Onward};
+use crate::http::rate_headers::{Stand, rate_headers};
+use crate::http::request_log::Reporter;
+use crate::http::respond::{respond, trace};
 use crate::identity::Presented;
 use crate::identity::address::Address;
-use crate::isolate::{Isolate, Loaded};
-use crate::now_or_later::afterwards;
 use crate::policy::{Binding, Settings};
+use crate::runtime::clock;
+use crate::runtime::sync_first::afterwards;
 use futures_util::future::join_all;
 use std::rc::Rc;
 use web_sys::{Request, Response};
@@ -41,7 +41,7 @@ pub async fn serve(request: Request, env: Env, context: Context) -> Result<JsVal
     let Some(loaded) = &isolate.loaded else {
         return fail(&request, Failure::Misconfigured, &Settings::default()).map(JsValue::from);
     };
-    let shown = arrived::shown(&loaded.asked, &request);
+    let shown = incoming::shown(&loaded.asked, &request);
     let arrived = Arrived::read(&request, &loaded.asked, &shown);
     match decide_and_forward(&arrived, env, &context, &isolate, loaded).await {
         Ok(answer) => Ok(answer),
@@ -69,7 +69,7 @@ pub fn answer_for_the_origin(request: &Request, env: &Env, thrown: &JsValue) -> 
 
 fn fail(request: &Request, failure: Failure, settings: &Settings) -> Result<Response, JsValue> {
     let names = Names::new([]);
-    let shown = arrived::shown(&names, request);
+    let shown = incoming::shown(&names, request);
     respond(&Arrived::read(request, &names, &shown), &Problem::failure(failure), settings, None)
 }
 
@@ -126,7 +126,7 @@ async fn decide_and_forward(
     let mut entry = Entry::default();
     let enter = async |time| {
         if !caps.is_empty() {
-            stay::call_books(isolate);
+            permit_heartbeat::call_books(isolate);
             let admit =
                 Admit { keepers: &keepers, books: &isolate.books, patience: patience.deadline, wall: clock::now };
             entry = caps::enter(&admit, &caps, ip, time).await;

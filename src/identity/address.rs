@@ -6,9 +6,9 @@
 use core::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::digest::{Digester, Kind, Subject};
-use super::nets::Nets;
-use super::{Presented, trim};
+use crate::identity::digest::{Digester, Kind, Subject};
+use crate::identity::nets::Nets;
+use crate::identity::{Presented, trim};
 
 /// Requests from Workers of other zones all come from this one address; `CF-Worker` then names their zone.
 const WORKERS: Ipv6Addr = Ipv6Addr::new(0x2a06, 0x98c0, 0x3600, 0, 0, 0, 0, 0x103);

@@ -1,6 +1,6 @@
 //! The `Cookie` header (RFC 6265 §4.2.1).
 
-use super::trim;
+use crate::identity::trim;
 
 /// The value of the first cookie called `name`, case and all, that is not blank, without the double quotes that may enclose it.
 ///

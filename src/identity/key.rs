@@ -4,8 +4,8 @@
 
 use core::fmt;
 
-use super::digest::{Digester, Kind, Subject};
-use super::{Presented, cookie, query, trim};
+use crate::identity::digest::{Digester, Kind, Subject};
+use crate::identity::{Presented, cookie, query, trim};
 
 /// Where to look for a key, in order of preference.
 #[derive(Clone, Debug, PartialEq, Eq)]

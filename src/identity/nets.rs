@@ -4,7 +4,7 @@ use core::fmt;
 use core::str::FromStr;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::address::embedded;
+use crate::identity::address::embedded;
 
 /// A network: `203.0.113.0/24`, `2001:db8::/32`, or one address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl FromStr for Net {
     type Err = String;
 
     /// Reads an address, or one with a prefix length. A network of IPv4 addresses in IPv6 clothes is read as theirs, as
-    /// [`Address::read`](super::Address::read) reads the addresses.
+    /// [`Address::read`](crate::identity::Address::read) reads the addresses.
     ///
     /// # Errors
     /// What would be right, where it is neither, or where bits past the prefix are set: it would be unclear what is meant.

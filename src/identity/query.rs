@@ -1,6 +1,6 @@
 //! A URL's query, read as `application/x-www-form-urlencoded`: decoded once, `+` a space.
 
-use super::percent::{self, Unit};
+use crate::identity::percent::{self, Unit};
 
 /// The value of the first parameter called `name` (decoded, case kept) that is not blank. Bytes, since nothing obliges a caller
 /// to send UTF-8.

@@ -1,10 +1,10 @@
 //! The statements, and the ledger on D1.
 
-use super::{Added, Entry, Ledger};
-use crate::actor::purse::Rest;
-use crate::limit::day::{Day, Zone};
+use crate::actor::rates::prepaid_quota::Rest;
+use crate::ledger::{Added, Entry, Ledger};
+use crate::limit::calendar::{Day, Zone};
 use crate::limit::time::{Span, Time};
-use crate::time_out::within;
+use crate::runtime::timeout::within;
 use worker::D1Database;
 use worker::wasm_bindgen::JsValue;
 

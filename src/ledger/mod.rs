@@ -2,9 +2,9 @@
 
 pub mod d1;
 
-use crate::actor::purse::Rest;
+use crate::actor::rates::prepaid_quota::Rest;
 use crate::identity::digest::Subject;
-use crate::limit::day::Day;
+use crate::limit::calendar::Day;
 use crate::limit::time::Span;
 
 /// Tokens to count.

@@ -5,7 +5,7 @@
 //! intervals; a take is allowed while the TAT then lies at most `burst` intervals ahead of now.
 //! There is no window, hence no window's edge.
 
-use super::time::{Span, Time};
+use crate::limit::time::{Span, Time};
 
 /// One bucket's shape. Cannot be built wrong: both numbers are at least one, and what they make fits a [`Span`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -2,14 +2,14 @@
 //! for a reason outside its arguments.
 
 pub mod adaptive;
-pub mod day;
+pub mod bucket_table;
+pub mod calendar;
+pub mod day_counter;
 pub mod gcra;
-pub mod invalid;
-pub mod prepay;
+pub mod lease;
+pub mod monotonic;
+pub mod parse;
+pub mod parse_error;
 pub mod rate;
-pub mod read;
-pub mod steady;
-pub mod table;
-pub mod tally;
 pub mod time;
-pub mod warm;
+pub mod warmup;

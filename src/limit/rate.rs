@@ -5,10 +5,10 @@
 //! again within [`MAX_REFILL`]. So an interval is at least a nanosecond, and no time computed from a limit
 //! saturates before the year 2544.
 
-use super::day::Zone;
-use super::gcra::Gcra;
-use super::invalid::Invalid;
-use super::time::Span;
+use crate::limit::calendar::Zone;
+use crate::limit::gcra::Gcra;
+use crate::limit::parse_error::Invalid;
+use crate::limit::time::Span;
 use core::fmt;
 
 /// The largest count and the largest burst.
@@ -40,7 +40,7 @@ pub struct Quota {
     zone: Zone,
 }
 
-/// One entry of `per_ip`, `per_key` or `global`. How it reads is in [`read`](super::read).
+/// One entry of `per_ip`, `per_key` or `global`. How it reads is in [`read`](crate::limit::parse).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Allowance {
     /// Who is too fast.

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::fault::Faults;
-use super::{Binding, Mode, Policy, table};
 use crate::identity::{Address, Nets};
+use crate::policy::fault::Faults;
+use crate::policy::{Binding, Mode, Policy, json_table};
 
 /// Addresses that stand apart. `block` beats `allow`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl Policy {
 /// The networks at `place`.
 pub(super) fn nets(place: &str, value: &Value, faults: &mut Faults) -> Nets {
     let example = "an address such as \"203.0.113.7\", a network such as \"2001:db8::/32\", or a list of them";
-    let items = table::list(place, value, example, faults);
+    let items = json_table::list(place, value, example, faults);
     let read = items.into_iter().filter_map(|(place, text)| {
         let net = text.parse().map_err(|problem| format!("{text:?}: {problem}"));
         faults.keep(&place, net)

@@ -2,11 +2,14 @@
 
 use serde_json::{Map, Value};
 
-use super::fault::{Faults, shown};
-use super::route::Pattern;
-use super::{Access, Binding, Limit, Mode, OnError, Scope, access, capacity, name, said, settings, table, value};
 use crate::identity::KeySources;
 use crate::limit::rate::Allowance;
+use crate::policy::fault::{Faults, shown};
+use crate::policy::route::Pattern;
+use crate::policy::{
+    Access, Binding, Limit, Mode, OnError, Scope, access, capacity, json_table, known_names, operator_message,
+    settings, value,
+};
 
 /// A binding as far as it could be read, and its patterns with their place and as written.
 pub(super) struct Read {
@@ -32,11 +35,11 @@ const SCOPES: &[(&str, Scope)] = &[("per_ip", Scope::Ip), ("per_key", Scope::Key
 /// Reads the var `var`. `shared_key` is what `KEY` says: `None` where it is at fault, which has been said already.
 pub(super) fn read(var: &str, value: &Value, shared_key: Option<&KeySources>, faults: &mut Faults) -> Option<Read> {
     let name = binding_name(var, faults);
-    let fields = table::fields(var, value, faults)?;
-    for field in fields.keys().filter(|field| !name::FIELDS.contains(&field.as_str())) {
-        faults.add(format!("{var}.{field}"), name::unknown_field(field));
+    let fields = json_table::fields(var, value, faults)?;
+    for field in fields.keys().filter(|field| !known_names::FIELDS.contains(&field.as_str())) {
+        faults.add(format!("{var}.{field}"), known_names::unknown_field(field));
     }
-    let is_base = var == super::BASE;
+    let is_base = var == crate::policy::BASE;
     let table = Table { var, fields: &fields };
 
     let routes = table.routes(is_base, faults);
@@ -50,8 +53,8 @@ pub(super) fn read(var: &str, value: &Value, shared_key: Option<&KeySources>, fa
     let capacity = reader.read(&allowed, routes.iter().map(|(_, _, pattern)| pattern), faults);
     let mut nets = |field| fields.get(field).map(|value| access::nets(&table.place(field), value, faults));
     let access = Access { allow: nets("allow").unwrap_or_default(), block: nets("block").unwrap_or_default() };
-    let message = table.field("message", faults, said::message);
-    let docs = table.field("docs", faults, said::docs);
+    let message = table.field("message", faults, operator_message::message);
+    let docs = table.field("docs", faults, operator_message::docs);
 
     let key = match fields.get("key") {
         Some(value) => settings::key_sources(&table.place("key"), value, faults),
@@ -122,7 +125,7 @@ impl<'a> Table<'a> {
             faults.add(place, format!("{}: LIMIT_BASE is met by every request and has no route; a limit for some of them needs another name", shown(value)));
             return Vec::new();
         }
-        let texts = table::texts(&place, value, "a pattern such as \"POST /login\", or a list of them", faults);
+        let texts = json_table::texts(&place, value, "a pattern such as \"POST /login\", or a list of them", faults);
         let read = texts.into_iter().filter_map(|(place, text)| {
             let pattern = Pattern::parse(text).map_err(|problem| format!("{text:?}: {problem}"));
             let pattern = faults.keep(&place, pattern)?;
@@ -134,7 +137,7 @@ impl<'a> Table<'a> {
     /// What `field` says; `None` where it is not there.
     fn allowed(&self, field: &'static str, scope: Scope, faults: &mut Faults) -> Option<Allowed<'a>> {
         let value = self.fields.get(field)?;
-        let texts = table::texts(&self.place(field), value, "a rate such as \"5/min\", or a list of them", faults);
+        let texts = json_table::texts(&self.place(field), value, "a rate such as \"5/min\", or a list of them", faults);
         let entries = texts.into_iter().filter_map(|(place, text)| {
             let allowance = text.parse::<Allowance>().map_err(|invalid| invalid.to_string());
             Some((text, faults.keep(&place, allowance)?))

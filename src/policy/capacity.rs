@@ -5,14 +5,14 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
-use super::binding::Allowed;
-use super::fault::{Faults, shown};
-use super::priority::{PRIORITIES, Priority};
-use super::route::Pattern;
-use super::{Binding, Mode, OnError, Policy, Scope, value};
 use crate::limit::rate::Allowance;
 use crate::limit::time::Span;
-use crate::limit::warm;
+use crate::limit::warmup;
+use crate::policy::binding::Allowed;
+use crate::policy::fault::{Faults, shown};
+use crate::policy::priority::{PRIORITIES, Priority};
+use crate::policy::route::Pattern;
+use crate::policy::{Binding, Mode, OnError, Policy, Scope, value};
 
 /// The bounds of `in_flight = "auto"`. Below ten, the noise of single requests is all that could be measured; a thousand is what a
 /// large origin has threads or connections for, and who has more says so.
@@ -109,7 +109,7 @@ impl Reader<'_> {
         let minutes = Span::from_secs(10 * 60);
         let timeout = self.field("timeout", faults, |value| value::duration(value, Span::from_millis(100), minutes));
         let priority = self.field("priority", faults, |value| value::choice(value, PRIORITIES));
-        let warmup = self.field("warmup", faults, |value| value::duration(value, Span::from_secs(1), warm::LONGEST));
+        let warmup = self.field("warmup", faults, |value| value::duration(value, Span::from_secs(1), warmup::LONGEST));
 
         if wait.is_some() && !self.fields.contains_key("in_flight") {
             faults.add(self.place("wait"), "there is no in_flight here to wait for: add it, or remove wait");

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::fault::Faults;
-use super::{origin, table};
+use crate::policy::fault::Faults;
+use crate::policy::{json_table, origin};
 
 /// Whose pages may read a refusal. By default anyone's, without credentials: a refusal says nothing of anybody but the one that
 /// is refused, and a page that cannot read it cannot wait for the right time.
@@ -49,7 +49,7 @@ impl Cors {
         }
         let example = "an origin such as \"https://app.example.com\", \"*\", a list of them, or \"none\"";
         let mut cors = Cors { any: false, listed: Vec::new() };
-        for (place, text) in table::list(place, value, example, faults) {
+        for (place, text) in json_table::list(place, value, example, faults) {
             if text == "*" {
                 cors.any = true;
             } else if let Some(origin) = faults.keep(&place, page_origin(text)) {

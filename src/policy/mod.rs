@@ -19,26 +19,26 @@ pub mod access;
 mod binding;
 pub mod capacity;
 mod cors;
+mod display;
 pub mod fault;
 mod host;
-mod lookup;
-mod name;
+mod json_table;
+mod known_names;
+mod operator_message;
 mod origin;
 pub mod path;
 mod priority;
 pub mod route;
-mod said;
+mod route_table;
 mod settings;
-mod table;
 mod value;
-mod words;
 
 pub use access::{Access, Block, Reception};
 pub use capacity::{Cap, Capacity, Size};
 pub use cors::{Cors, Readable};
 pub use fault::Fault;
+pub use operator_message::Words;
 pub use priority::Priority;
-pub use said::Words;
 pub use settings::{HeaderStyle, Settings};
 
 /// The one binding without a route.
@@ -53,7 +53,7 @@ pub struct Policy {
     pub bindings: Vec<Binding>,
     /// The vars that are not limits.
     pub settings: Settings,
-    lookup: lookup::Lookup,
+    lookup: route_table::Lookup,
 }
 
 /// One `LIMIT_*` table.
@@ -153,8 +153,8 @@ impl Policy {
         let mut routes = Vec::new();
         let mut priorities = Vec::new();
         for (var, value) in vars {
-            match name::var(var) {
-                name::Var::Limit => {
+            match known_names::var(var) {
+                known_names::Var::Limit => {
                     let Some(read) = binding::read(var, value, shared_key.as_ref(), &mut faults) else { continue };
                     routes.extend(read.routes);
                     if read.ranked {
@@ -165,11 +165,11 @@ impl Policy {
                     }
                     if var == BASE { base = Some(read.binding) } else { bindings.push(read.binding) }
                 }
-                name::Var::Wrong(problem) if !value.is_null() => faults.add(var, problem),
-                name::Var::Wrong(_) | name::Var::Setting | name::Var::Foreign => {}
+                known_names::Var::Wrong(problem) if !value.is_null() => faults.add(var, problem),
+                known_names::Var::Wrong(_) | known_names::Var::Setting | known_names::Var::Foreign => {}
             }
         }
-        lookup::find_duplicates(&routes, &mut faults);
+        route_table::find_duplicates(&routes, &mut faults);
         priority::rank(&mut base, &mut bindings, &priorities, &mut faults);
         let faults = faults.into_vec();
         if !faults.is_empty() {
@@ -179,7 +179,7 @@ impl Policy {
         for (limit, number) in limits.zip(0..) {
             limit.number = number;
         }
-        let lookup = lookup::Lookup::new(&bindings);
+        let lookup = route_table::Lookup::new(&bindings);
         Ok(Policy { base, bindings, settings, lookup })
     }
 }

@@ -1,7 +1,7 @@
 //! `ORIGIN`: where requests go on to.
 
-use super::host::is_name;
-use super::path::is_pchar;
+use crate::policy::host::is_name;
+use crate::policy::path::is_pchar;
 
 /// Reads `http://` or `https://`, a host, and where need be a port and a path prefix; gives it with its scheme and host in
 /// lower case and without a slash at the end. Messages never quote the value: a URL may hold a password.

@@ -3,8 +3,8 @@
 use core::fmt;
 use std::rc::Rc;
 
-use super::fault::Faults;
-use super::{Binding, Capacity, Policy, Scope};
+use crate::policy::fault::Faults;
+use crate::policy::{Binding, Capacity, Policy, Scope};
 
 /// Who is refused first when the system is full: the low before the normal, the normal before the high.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

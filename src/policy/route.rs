@@ -1,7 +1,7 @@
 //! Route patterns: `[METHOD[,METHOD]] [HOST]/PATH`.
 //!
 //! The path is exact, or a prefix where its last segment is `*` (the prefix itself matches too); a segment `:name`
-//! stands for one segment. It goes through the same reading as a request's path (see [`path`](super::path)).
+//! stands for one segment. It goes through the same reading as a request's path (see [`path`](crate::policy::path)).
 //!
 //! **Precedence.** Of all patterns that match a request the greatest wins, by these criteria in this order:
 //!
@@ -17,9 +17,9 @@
 use core::fmt;
 use std::collections::BTreeSet;
 
-use super::host::HostPattern;
-use super::path::Path;
 use crate::identity::key::is_token;
+use crate::policy::host::HostPattern;
+use crate::policy::path::Path;
 
 /// One parsed pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub(super) struct Target<'a> {
 impl<'a> Target<'a> {
     pub(super) fn read(method: &'a str, host: &str, path: &str) -> Target<'a> {
         let method = if method == "HEAD" { "GET" } else { method };
-        Target { method, host: super::host::read(host), path: Path::read(path) }
+        Target { method, host: crate::policy::host::read(host), path: Path::read(path) }
     }
 
     /// See [`Path::hides_a_climb`].

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::fault::Faults;
-use super::{Access, Cors, access, origin, value};
 use crate::identity::{KeySources, Secret};
 use crate::limit::time::Span;
+use crate::policy::fault::Faults;
+use crate::policy::{Access, Cors, access, origin, value};
 
 /// Which rate headers are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use super::fault::shown;
 use crate::limit::time::Span;
+use crate::policy::fault::shown;
 
 /// The largest number up to which a double holds every whole one: 2^53.
 const SAFE: f64 = 9_007_199_254_740_992.0;

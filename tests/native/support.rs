@@ -3,16 +3,16 @@
 use core::cell::{Cell, RefCell};
 use core::pin::{Pin, pin};
 use core::task::{Context, Poll, Waker};
-use penstock::actor::counter::{Counter, Disk, answer};
-use penstock::actor::purse::Rest;
-use penstock::gate::ports::{Ask, Demand, Intent, Outcome, Reply, Terms, Weight};
+use penstock::actor::rates::buckets::{Counter, Disk, answer};
+use penstock::actor::rates::prepaid_quota::Rest;
 use penstock::identity::Subject;
 use penstock::ledger::{Added, Entry, Ledger};
+use penstock::limit::bucket_table::BucketId;
 use penstock::limit::gcra::Gcra;
-use penstock::limit::prepay::Wish;
-use penstock::limit::table::BucketId;
+use penstock::limit::lease::Wish;
 use penstock::limit::time::{Span, Time};
-use penstock::limit::warm::Saved;
+use penstock::limit::warmup::Saved;
+use penstock::protocol::rates::{Ask, Demand, Intent, Outcome, Reply, Terms, Weight};
 use std::collections::BTreeMap;
 
 /// 2026-11-29T18:00:00Z.

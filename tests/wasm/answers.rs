@@ -3,7 +3,7 @@
 use penstock::http::proxy::with_headers;
 use penstock::ledger::d1::used;
 use penstock::ledger::{Added, Entry};
-use penstock::limit::day::Day;
+use penstock::limit::calendar::Day;
 use penstock::limit::time::Time;
 use wasm_bindgen_test::wasm_bindgen_test;
 use worker::js_sys::{Array, Reflect, eval};

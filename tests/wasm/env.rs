@@ -1,6 +1,6 @@
 //! Vars as they lie in `env`, among bindings.
 
-use penstock::isolate::vars;
+use penstock::http::isolate::vars;
 use wasm_bindgen_test::wasm_bindgen_test;
 use worker::js_sys::{Object, eval};
 use worker::wasm_bindgen::JsCast;

@@ -1,7 +1,7 @@
 //! What the platform throws, told apart.
 
 use penstock::actor::call::trouble;
-use penstock::gate::ports::Trouble;
+use penstock::protocol::rates::Trouble;
 use wasm_bindgen_test::wasm_bindgen_test;
 use worker::js_sys::eval;
 

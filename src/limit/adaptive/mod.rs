@@ -19,13 +19,13 @@
 //! - *It wanders down*: below the knee latency says nothing of the cap, so one that thinks too little of the latency without a queue would lower it
 //!   for ever. What is measured is never left out for being high, but for as much as chance cannot explain.
 
-mod found;
+mod saved;
 mod window;
 
-pub use found::Found;
+pub use saved::Found;
 pub use window::Sample;
 
-use super::time::{Span, Time};
+use crate::limit::time::{Span, Time};
 use window::{Seen, Window};
 
 /// How far above the knee the cap is kept: one part in ten.

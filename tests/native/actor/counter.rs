@@ -1,8 +1,8 @@
 //! Rates at one actor: all-or-nothing, saving, waking up, and a table that is full.
 
 use crate::support::{World, ask, met, rate};
-use penstock::gate::ports::{Demand, Intent, Outcome, Weight};
 use penstock::limit::time::Span;
+use penstock::protocol::rates::{Demand, Intent, Outcome, Weight};
 
 const SECOND: Span = Span::from_secs(1);
 const MINUTE: Span = Span::from_secs(60);
@@ -33,7 +33,7 @@ fn a_limit_in_shadow_stops_nobody_and_takes_what_it_can() {
 fn a_peek_takes_nothing() {
     let world = World::default();
     let take = ask(1, vec![rate("a", MINUTE, 1)]);
-    let peek = penstock::gate::ports::Ask { intent: Intent::Peek, ..take.clone() };
+    let peek = penstock::protocol::rates::Ask { intent: Intent::Peek, ..take.clone() };
     for _ in 0..5 {
         assert!(world.passes(&peek));
     }

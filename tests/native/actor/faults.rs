@@ -1,8 +1,8 @@
 //! Clocks that step, disks that fill up, rows that nobody wrote.
 
 use crate::support::{EVENING, World, ask, rate};
-use penstock::gate::ports::Outcome;
 use penstock::limit::time::{Span, Time};
+use penstock::protocol::rates::Outcome;
 
 const TWELVE: Span = Span::from_secs(12);
 const HOUR: Span = Span::from_secs(3_600);

@@ -2,8 +2,8 @@
 
 use crate::support::{Fault, World, ask, met, quota, rate, run};
 use futures_util::future::join_all;
-use penstock::gate::ports::{Ask, Outcome, Reply};
 use penstock::limit::time::{Span, Time};
+use penstock::protocol::rates::{Ask, Outcome, Reply};
 
 const MINUTE: Span = Span::from_secs(60);
 

@@ -1,7 +1,7 @@
 //! Wall clocks that step.
 
 use crate::support::EVENING;
-use penstock::limit::steady::Steady;
+use penstock::limit::monotonic::Steady;
 use penstock::limit::time::{Span, Time};
 use proptest::prelude::*;
 

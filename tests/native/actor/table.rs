@@ -1,6 +1,6 @@
 //! The bounded table, against a plain map that never forgets.
 
-use penstock::limit::table::{Bucket, Table};
+use penstock::limit::bucket_table::{Bucket, Table};
 use penstock::limit::time::{Span, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;

@@ -2,10 +2,10 @@
 //! fields, and may not change.
 
 use crate::support::{ask, quota, rate};
-use penstock::actor::wire::{read_ask, read_reply, write_ask, write_reply};
-use penstock::gate::ports::{Back, Demand, Grant, Outcome, Reply, Weight};
-use penstock::limit::prepay::Wish;
+use penstock::limit::lease::Wish;
 use penstock::limit::time::Span;
+use penstock::protocol::rates::{Back, Demand, Grant, Outcome, Reply, Weight};
+use penstock::protocol::rates_wire::{read_ask, read_reply, write_ask, write_reply};
 use proptest::prelude::*;
 
 const ASK: &str = concat!(

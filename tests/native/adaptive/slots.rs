@@ -1,11 +1,11 @@
 //! A cap that finds itself, at the actor that lends its slots.
 
 use crate::support::EVENING;
-use penstock::actor::slots::{Row, Shelf, Slots};
-use penstock::gate::slots::{Question, Reserve, Sample};
+use penstock::actor::permits::lender::{Row, Shelf, Slots};
 use penstock::limit::adaptive::Found;
 use penstock::limit::time::{Span, Time};
 use penstock::policy::Size;
+use penstock::protocol::permits::{Question, Reserve, Sample};
 use std::cell::RefCell;
 
 #[derive(Default)]

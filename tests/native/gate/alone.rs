@@ -5,18 +5,18 @@ use crate::support::{EVENING, Turn, World, quota};
 use core::cell::{Cell, RefCell};
 use core::pin::Pin;
 use core::task::{Context, Waker};
-use penstock::gate::circuit::Circuits;
+use penstock::gate::background::Runner;
 use penstock::gate::decide::Gate;
-use penstock::gate::known::Begin;
-use penstock::gate::local::Local;
 use penstock::gate::plan::{Patience, Plan};
-use penstock::gate::ports::{Actors, Ask, Demand, Outcome, Reply, Seat, Terms, Trouble};
-use penstock::gate::refill::Runner;
-use penstock::gate::wallet::Wallet;
+use penstock::gate::state::actor_health::Circuits;
+use penstock::gate::state::bucket_view::Begin;
+use penstock::gate::state::lease_cache::Wallet;
+use penstock::gate::state::local_limiter::Local;
 use penstock::identity::Subject;
 use penstock::limit::gcra::Gcra;
 use penstock::limit::time::{Span, Time};
 use penstock::policy::Policy;
+use penstock::protocol::rates::{Actors, Ask, Demand, Outcome, Reply, Seat, Terms, Trouble};
 use std::collections::BTreeMap;
 
 thread_local! {

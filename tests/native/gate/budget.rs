@@ -2,11 +2,11 @@
 
 use super::support::Deployment;
 use crate::support::{EVENING, run};
-use penstock::gate::budget::{Budget, LONG, Stage};
-use penstock::gate::circuit::Circuits;
-use penstock::gate::ports::{Outcome, Terms, Trouble};
-use penstock::gate::verdict::Reason;
+use penstock::gate::decision::Reason;
+use penstock::gate::state::actor_health::Circuits;
+use penstock::gate::state::call_budget::{Budget, LONG, Stage};
 use penstock::limit::time::Span;
+use penstock::protocol::rates::{Outcome, Terms, Trouble};
 
 const HOUR: Span = Span::from_secs(3_600);
 

@@ -1,10 +1,10 @@
 //! Whoever is in trouble is left alone for a while, and one question finds out whether it is over.
 
 use super::support::{Deployment, now};
-use penstock::gate::circuit::{Circuit, Circuits, Heard, Pass};
-use penstock::gate::ports::{Seat, Trouble};
+use penstock::gate::state::actor_health::{Circuit, Circuits, Heard, Pass};
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
+use penstock::protocol::rates::{Seat, Trouble};
 
 const NOW: Time = Time::from_millis(1_795_975_200_000);
 const PATIENCE: Span = Span::from_millis(250);

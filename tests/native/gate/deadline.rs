@@ -2,8 +2,8 @@
 
 use super::support::{Deployment, now};
 use crate::support::run;
+use penstock::gate::decision::Reason;
 use penstock::gate::plan::Plan;
-use penstock::gate::verdict::Reason;
 use penstock::identity::Subject;
 use penstock::limit::time::Span;
 

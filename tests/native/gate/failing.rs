@@ -1,9 +1,9 @@
 //! When an actor does not answer, `on_error` decides; and never more than it promises passes.
 
 use super::support::Deployment;
-use penstock::gate::ports::Trouble;
-use penstock::gate::verdict::Reason;
+use penstock::gate::decision::Reason;
 use penstock::limit::time::Span;
+use penstock::protocol::rates::Trouble;
 
 fn down(vars: &str) -> Deployment {
     let deployment = Deployment::new(vars);

@@ -2,14 +2,14 @@
 
 use super::support::{Deployment, now};
 use crate::support::{EVENING, run};
-use penstock::gate::fair::{Caller, Fair};
+use penstock::gate::decision::Reason;
 use penstock::gate::plan::Plan;
-use penstock::gate::ports::Trouble;
-use penstock::gate::returns::Returns;
-use penstock::gate::verdict::Reason;
+use penstock::gate::state::fair_share::{Caller, Fair};
+use penstock::gate::state::retry_spread::Returns;
 use penstock::identity::Subject;
 use penstock::limit::gcra::Gcra;
 use penstock::limit::time::{Span, Time};
+use penstock::protocol::rates::Trouble;
 
 /// Someone who asks so many times a second, at random.
 #[derive(Clone, Copy)]

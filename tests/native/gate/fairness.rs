@@ -1,7 +1,7 @@
 //! A refused caller never drains what others share.
 
 use super::support::Deployment;
-use penstock::gate::verdict::Reason;
+use penstock::gate::decision::Reason;
 use penstock::limit::time::Span;
 
 #[test]

@@ -2,11 +2,11 @@
 
 use super::support::Deployment;
 use crate::support::EVENING;
-use penstock::gate::known::Known;
-use penstock::gate::ports::{Outcome, Terms, Trouble};
-use penstock::gate::verdict::Reason;
+use penstock::gate::decision::Reason;
+use penstock::gate::state::bucket_view::Known;
 use penstock::limit::gcra::Gcra;
 use penstock::limit::time::Span;
+use penstock::protocol::rates::{Outcome, Terms, Trouble};
 
 const KEY_BEFORE_IP: &str = r#"{"KEY": "bearer", "LIMIT_BASE": {"per_ip": "20/min", "per_key": "5/min"}}"#;
 

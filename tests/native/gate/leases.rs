@@ -2,9 +2,9 @@
 
 use super::support::{Deployment, now};
 use crate::support::run;
+use penstock::gate::background::Runner;
 use penstock::gate::plan::{Patience, Plan};
-use penstock::gate::refill::Runner;
-use penstock::gate::wallet::Wallet;
+use penstock::gate::state::lease_cache::Wallet;
 use penstock::identity::Subject;
 use penstock::limit::time::Span;
 use std::cell::RefCell;

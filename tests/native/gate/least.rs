@@ -2,8 +2,8 @@
 
 use super::support::Deployment;
 use crate::support::run;
+use penstock::gate::decision::Decision;
 use penstock::gate::plan::Plan;
-use penstock::gate::verdict::Decision;
 use penstock::identity::Subject;
 use penstock::limit::time::Span;
 

@@ -1,8 +1,8 @@
 //! When those whom a shared limit has refused come back.
 
+use penstock::gate::decision::{Reason, Refusal};
 use penstock::gate::plan::Plan;
-use penstock::gate::returns::Returns;
-use penstock::gate::verdict::{Reason, Refusal};
+use penstock::gate::state::retry_spread::Returns;
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
 use penstock::policy::Policy;

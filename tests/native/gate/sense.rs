@@ -2,11 +2,11 @@
 
 use super::support::Deployment;
 use crate::support::{EVENING, ask, quota, rate};
-use penstock::gate::ports::{Demand, Grant, Outcome, Reply, Trouble};
-use penstock::gate::sense::believe;
-use penstock::gate::verdict::Reason;
-use penstock::limit::prepay::{LONGEST_HORIZON, Wish};
+use penstock::gate::decision::Reason;
+use penstock::limit::lease::{LONGEST_HORIZON, Wish};
 use penstock::limit::time::Span;
+use penstock::protocol::rates::{Demand, Grant, Outcome, Reply, Trouble};
+use penstock::protocol::validate::believe;
 
 const SECOND: Span = Span::from_secs(1);
 const DAY: u64 = 24 * 60 * 60;

@@ -2,17 +2,17 @@
 
 use crate::support::{EVENING, Turn, World, run};
 use core::cell::{Cell, RefCell};
-use penstock::gate::circuit::Circuits;
+use penstock::gate::background::Runner;
 use penstock::gate::decide::Gate;
-use penstock::gate::local::Local;
+use penstock::gate::decision::Decision;
 use penstock::gate::plan::{Patience, Plan};
-use penstock::gate::ports::{Actors, Ask, Reply, Seat, Trouble};
-use penstock::gate::refill::Runner;
-use penstock::gate::verdict::Decision;
-use penstock::gate::wallet::Wallet;
+use penstock::gate::state::actor_health::Circuits;
+use penstock::gate::state::lease_cache::Wallet;
+use penstock::gate::state::local_limiter::Local;
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
 use penstock::policy::Policy;
+use penstock::protocol::rates::{Actors, Ask, Reply, Seat, Trouble};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 

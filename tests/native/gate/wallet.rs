@@ -1,11 +1,11 @@
 //! What an isolate keeps when there are more callers than it has room for.
 
 use crate::support::EVENING;
-use penstock::gate::ports::Terms;
-use penstock::gate::wallet::Wallet;
+use penstock::gate::state::lease_cache::Wallet;
 use penstock::identity::Subject;
 use penstock::limit::gcra::Gcra;
 use penstock::limit::time::Span;
+use penstock::protocol::rates::Terms;
 
 const CALLERS: u64 = 30_000;
 

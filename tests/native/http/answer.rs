@@ -1,7 +1,7 @@
 //! One refusal, as each of its readers gets it.
 
 use super::{Refused, asker, header, policy};
-use penstock::gate::verdict::Reason;
+use penstock::gate::decision::Reason;
 use penstock::http::answer::Answer;
 use penstock::http::problem::{Failure, Problem};
 use penstock::limit::time::Span;

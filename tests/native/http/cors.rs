@@ -1,7 +1,7 @@
 //! Whose pages may read a refusal.
 
 use super::{Refused, asker, header, policy};
-use penstock::gate::verdict::Reason;
+use penstock::gate::decision::Reason;
 use penstock::http::answer::Answer;
 use penstock::http::cors::is_preflight;
 use penstock::limit::time::Span;

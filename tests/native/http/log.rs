@@ -1,14 +1,14 @@
 //! Log lines.
 
+use penstock::concurrency::caps::{self, Crowded, Kind};
+use penstock::gate::decision::{Reason, Refusal, Unchecked};
 use penstock::gate::plan::{Met, Plan};
-use penstock::gate::ports::Trouble;
-use penstock::gate::slots::caps::{self, Crowded, Kind};
-use penstock::gate::verdict::{Reason, Refusal, Unchecked};
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
-use penstock::log::flood::{Flood, Of, Say};
+use penstock::log::refusal_sampler::{Flood, Of, Say};
 use penstock::log::{Effect, Warned, blocked_line, counted_line, crowded_line, refusal_line};
 use penstock::policy::{Block, Policy};
+use penstock::protocol::rates::Trouble;
 use std::collections::BTreeMap;
 
 fn with_limit(check: impl FnOnce(Met<'_>)) {

@@ -8,8 +8,8 @@ mod page;
 mod problem;
 mod target;
 
+use penstock::gate::decision::{Reason, Refusal};
 use penstock::gate::plan::Plan;
-use penstock::gate::verdict::{Reason, Refusal};
 use penstock::http::answer::{Answer, Asker};
 use penstock::http::problem::Problem;
 use penstock::identity::Subject;

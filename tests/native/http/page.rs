@@ -1,7 +1,7 @@
 //! The page that a person gets.
 
 use super::{NOW, Refused, asker, header, policy};
-use penstock::gate::verdict::Reason;
+use penstock::gate::decision::Reason;
 use penstock::http::answer::Answer;
 use penstock::http::problem::{Failure, Problem};
 use penstock::limit::time::{Span, Time};

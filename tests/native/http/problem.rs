@@ -1,8 +1,8 @@
 //! Refusals to the letter.
 
 use super::{NOW, Refused, asker, header, policy};
-use penstock::gate::slots::caps::{Crowded, Kind, met};
-use penstock::gate::verdict::Reason;
+use penstock::concurrency::caps::{Crowded, Kind, met};
+use penstock::gate::decision::Reason;
 use penstock::http::answer::Answer;
 use penstock::http::problem::{Failure, Problem};
 use penstock::http::rate_headers::{Stand, rate_headers};

@@ -1,7 +1,7 @@
 //! Local days, against a table of instants found elsewhere, and against their laws.
 
 use super::day_table::DAYS;
-use penstock::limit::day::{Day, Zone};
+use penstock::limit::calendar::{Day, Zone};
 use penstock::limit::time::{Span, Time};
 use proptest::prelude::*;
 

@@ -1,7 +1,7 @@
 //! The sizes and the windows of what is prepaid.
 
 use penstock::limit::gcra::Gcra;
-use penstock::limit::prepay::{Ahead, HORIZON, Horizon, LONGEST_HORIZON, Lease, Pace, SHARE, Wish, ahead, grant};
+use penstock::limit::lease::{Ahead, HORIZON, Horizon, LONGEST_HORIZON, Lease, Pace, SHARE, Wish, ahead, grant};
 use penstock::limit::time::{Span, Time};
 use proptest::prelude::*;
 

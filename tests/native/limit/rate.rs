@@ -2,7 +2,7 @@
 
 use super::gcra_laws::any_rate;
 use super::rate;
-use penstock::limit::day::Zone;
+use penstock::limit::calendar::Zone;
 use penstock::limit::rate::{Allowance, MAX_COUNT, MAX_PERIOD, Quota, Rate};
 use penstock::limit::time::Span;
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! A quota counted in memory.
 
-use penstock::limit::day::{Day, Zone};
-use penstock::limit::tally::{Counted, Tally};
+use penstock::limit::calendar::{Day, Zone};
+use penstock::limit::day_counter::{Counted, Tally};
 use penstock::limit::time::{Span, Time};
 use proptest::prelude::*;
 

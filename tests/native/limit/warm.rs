@@ -1,9 +1,9 @@
 //! Rates that open slowly: never more than the ramp, the whole rate in the end, and waits that are true.
 
 use crate::support::{World, ask, met, rate};
-use penstock::gate::ports::{Ask, Demand, Outcome};
 use penstock::limit::time::{Span, Time};
-use penstock::limit::warm::Saved;
+use penstock::limit::warmup::Saved;
+use penstock::protocol::rates::{Ask, Demand, Outcome};
 use proptest::prelude::*;
 
 const WARMUP: f64 = 30.0;
@@ -27,7 +27,7 @@ fn seconds(world: &World, start: Time) -> f64 {
 
 /// How many are admitted between now and `until`, by one who asks every `step`; each moment is held against the ramp.
 fn admitted(world: &World, ask: &Ask, step: Span, from: f64, until: f64, start: Time, mut before: f64) -> f64 {
-    let Demand { terms: penstock::gate::ports::Terms::Rate(gcra), .. } = ask.demands[0].clone() else { panic!() };
+    let Demand { terms: penstock::protocol::rates::Terms::Rate(gcra), .. } = ask.demands[0].clone() else { panic!() };
     let per_second = 1e9 / gcra.interval().as_nanos() as f64;
     let most = |second: f64| 1.0 + (gcra.burst() as f64 / 10.0).max(1.0) + per_second * integral(second);
     assert!(seconds(world, start) >= from);
@@ -215,7 +215,7 @@ proptest! {
             if what == 0 {
                 world.evict();
             }
-            ask.demands[0].wish = penstock::limit::prepay::Wish { ahead: wish, waiting: 0 };
+            ask.demands[0].wish = penstock::limit::lease::Wish { ahead: wish, waiting: 0 };
             for _ in 0..20 {
                 let reply = world.ask(&ask);
                 sum += f64::from(u8::from(met(&reply)));

@@ -1,6 +1,6 @@
 //! Zones: how they read and print, and instants in them.
 
-use penstock::limit::day::Zone;
+use penstock::limit::calendar::Zone;
 use penstock::limit::time::{Span, Time};
 
 fn zone(text: &str) -> Zone {

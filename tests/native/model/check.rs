@@ -165,7 +165,7 @@ fn rest(mut world: World) -> Result<(), String> {
     if quota.zone().day(world.now()).date != date || !world.clocks_are_right() {
         return Ok(());
     }
-    let (passed, chunk) = (days(&world) as u64, quota.count() / penstock::limit::prepay::SHARE);
+    let (passed, chunk) = (days(&world) as u64, quota.count() / penstock::limit::lease::SHARE);
     let lost = quota.count().saturating_sub(passed);
     // What lies in the actor's purse may be of two chunks, and a lost answer may have carried all of it.
     let most = world.losses * (2 * chunk + limit.cost);

@@ -1,11 +1,11 @@
 //! What an isolate makes of what it is lent.
 
 use crate::support::EVENING;
-use penstock::gate::circuit::Heard;
-use penstock::gate::slots::book::{Book, Turn};
-use penstock::gate::slots::{Answer, Holder, Question, Reserve, TERM};
+use penstock::concurrency::permit_lease::{Book, Turn};
+use penstock::gate::state::actor_health::Heard;
 use penstock::limit::time::{Span, Time};
 use penstock::policy::Size;
+use penstock::protocol::permits::{Answer, Holder, Question, Reserve, TERM};
 
 const ME: Holder = Holder { id: 7, life: 0 };
 const PATIENCE: Span = Span::from_millis(250);

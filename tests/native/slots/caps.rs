@@ -2,15 +2,15 @@
 
 use crate::support::{EVENING, run};
 use core::cell::{Cell, RefCell};
-use penstock::gate::ports::Trouble;
-use penstock::gate::slots::admit::Admit;
-use penstock::gate::slots::books::Books;
-use penstock::gate::slots::caps::{Entry, Kind, MetCap, enter, met};
-use penstock::gate::slots::{Answer, Keepers, Question, Reserve, TERM};
-use penstock::gate::verdict::Reason;
+use penstock::concurrency::admit::Admit;
+use penstock::concurrency::caps::{Entry, Kind, MetCap, enter, met};
+use penstock::concurrency::permit_leases::Books;
+use penstock::gate::decision::Reason;
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
 use penstock::policy::{Cap, OnError, Policy};
+use penstock::protocol::permits::{Answer, Keepers, Question, Reserve, TERM};
+use penstock::protocol::rates::Trouble;
 use serde_json::{Value, json};
 use std::rc::Rc;
 

@@ -2,10 +2,10 @@
 
 use super::{FakeShelf, question};
 use crate::support::EVENING;
-use penstock::actor::slots::{ON_DISK, Slots};
-use penstock::gate::slots::{Question, Reserve, Sample, TERM};
+use penstock::actor::permits::lender::{ON_DISK, Slots};
 use penstock::limit::time::{Span, Time};
 use penstock::policy::Size;
+use penstock::protocol::permits::{Question, Reserve, Sample, TERM};
 use proptest::prelude::*;
 
 fn after(secs: u64) -> Time {
@@ -167,7 +167,7 @@ fn the_shelf_is_empty_when_all_is_over() {
 #[test]
 fn a_row_from_the_future_counts_no_longer_than_any_other() {
     let (mut slots, shelf) = (Slots::default(), FakeShelf::default());
-    let row = penstock::actor::slots::Row { holder: 1, slots: 10, until: Time::MAX, number: 1 };
+    let row = penstock::actor::permits::lender::Row { holder: 1, slots: 10, until: Time::MAX, number: 1 };
     slots.restore(row);
     assert_eq!(slots_of(&mut slots, &shelf, &question(2, 1, 10, 0, 1), EVENING), 0);
     assert_eq!(slots_of(&mut slots, &shelf, &question(2, 2, 10, 0, 1), EVENING.plus(TERM)), 1);

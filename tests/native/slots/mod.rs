@@ -7,9 +7,9 @@ mod wire;
 mod world;
 
 use core::cell::{Cell, RefCell};
-use penstock::actor::slots::{Row, Shelf};
-use penstock::gate::slots::{Question, Reserve};
+use penstock::actor::permits::lender::{Row, Shelf};
 use penstock::policy::Size;
+use penstock::protocol::permits::{Question, Reserve};
 use std::collections::BTreeMap;
 
 /// A shelf that remembers, or refuses.

@@ -1,9 +1,9 @@
 //! The form of questions and answers about slots: old and new code talk to each other during a deploy.
 
-use penstock::actor::slots_wire::{read_answer, read_question, write_answer, write_question};
-use penstock::gate::slots::{Answer, Question, Reserve, Sample};
 use penstock::limit::time::Span;
 use penstock::policy::Size;
+use penstock::protocol::permits::{Answer, Question, Reserve, Sample};
+use penstock::protocol::permits_wire::{read_answer, read_question, write_answer, write_question};
 
 fn asked() -> Question {
     Question {

@@ -3,13 +3,13 @@
 
 use super::FakeShelf;
 use crate::support::EVENING;
-use penstock::actor::slots::Slots;
-use penstock::gate::circuit::Heard;
-use penstock::gate::slots::beats;
-use penstock::gate::slots::book::{Book, Turn};
-use penstock::gate::slots::{Answer, Holder, Question, Reserve, TERM};
+use penstock::actor::permits::lender::Slots;
+use penstock::concurrency::heartbeats;
+use penstock::concurrency::permit_lease::{Book, Turn};
+use penstock::gate::state::actor_health::Heard;
 use penstock::limit::time::{Span, Time};
 use penstock::policy::Size;
+use penstock::protocol::permits::{Answer, Holder, Question, Reserve, TERM};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ struct Isolate {
 impl Isolate {
     /// Requests under way that leave so much to others, or more.
     fn live_for(&self, leaves: Reserve) -> u64 {
-        self.live.iter().filter(|id| beats::leaves(**id) >= leaves).count() as u64
+        self.live.iter().filter(|id| heartbeats::leaves(**id) >= leaves).count() as u64
     }
 }
 

@@ -1,0 +1,297 @@
+//! What an actor does with a question: look, prepay quotas from D1, look again and take.
+//!
+//! Only D1 makes it wait, and while it waits other questions are served. So nothing is taken before the last wait
+//! is over: what D1 has already counted stays in the asker's hand, and goes to the purse if a limit refuses after all.
+
+use crate::actor::rates::prepaid_quota::{Purse, Rest};
+use crate::actor::rates::quota::{InHand, prepay};
+use crate::gate::state::actor_health::Circuit;
+use crate::identity::digest::Subject;
+use crate::ledger::Ledger;
+use crate::limit::bucket_table::{Bucket, BucketId, Full, Table};
+use crate::limit::calendar::Day;
+use crate::limit::gcra::{Gcra, NotBefore};
+use crate::limit::lease::{Ahead, Horizon, LONGEST_HORIZON, Wish, ahead, grant};
+use crate::limit::monotonic::Steady;
+use crate::limit::time::{Span, Time};
+use crate::limit::warmup::{Saved, Warm};
+use crate::protocol::rates::{Ask, Demand, Grant, Intent, Outcome, Reply, Terms, Weight};
+use std::cell::RefCell;
+
+/// How many buckets one actor keeps: about 10 MB of memory, a small part of what its isolate may use.
+pub const CAPACITY: usize = 100_000;
+
+/// The actor's storage.
+pub trait Disk {
+    /// Saves a bucket's TAT before its tokens are handed out; returns the rows written.
+    ///
+    /// # Errors
+    /// A sentence, where the storage refuses. Nothing may be handed out then.
+    fn save(&self, id: BucketId, tat: Time) -> Result<u32, String>;
+
+    /// Saves how warm a bucket is, in one row; returns the rows written.
+    ///
+    /// # Errors
+    /// A sentence, where the storage refuses. Nothing may be handed out then.
+    fn save_warm(&self, id: BucketId, warm: &Saved) -> Result<u32, String>;
+}
+
+/// Everything an actor keeps in memory.
+#[derive(Debug)]
+pub struct Counter {
+    pub(crate) table: Table,
+    pub(crate) purse: Purse,
+    /// Whether D1 is left alone.
+    pub(crate) ledger: Circuit,
+    clock: Steady,
+    horizon: Horizon,
+    /// The shared rates that open slowly: an actor has one, or none.
+    pub(crate) warm: Vec<(BucketId, Warm)>,
+}
+
+impl Default for Counter {
+    fn default() -> Counter {
+        Counter::with_capacity(CAPACITY)
+    }
+}
+
+/// A demand, and where its state is kept.
+pub(crate) struct Place<'a> {
+    pub demand: &'a Demand,
+    pub id: BucketId,
+    pub subject: Option<Subject>,
+    pub day: Option<Day>,
+}
+
+/// Whether a question's tokens were taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    All,
+    Nothing,
+}
+
+/// Answers `ask`. `wall` reads the wall clock.
+///
+/// # Errors
+/// A sentence, where the storage fails; then nothing was taken.
+pub async fn answer(
+    counter: &RefCell<Counter>,
+    ask: &Ask,
+    disk: &impl Disk,
+    ledger: &impl Ledger,
+    wall: impl Fn() -> Time,
+) -> Result<Reply, String> {
+    let begun = wall();
+    let places: Vec<Place> = ask.demands.iter().map(|demand| Place::of(ask, demand, begun)).collect();
+    let mut reply = counter.borrow_mut().open(&places, ask.horizon, disk, begun)?;
+    if ask.intent == Intent::Peek {
+        return Ok(reply);
+    }
+    let mut hand = Vec::new();
+    if !refuses(&places, &reply.outcomes) {
+        hand = prepay(counter, ask, &places, &mut reply, ledger, &wall).await;
+        counter.borrow_mut().look_again(&places, &mut reply, wall());
+    }
+
+    let mut counter = counter.borrow_mut();
+    let taken = if refuses(&places, &reply.outcomes) { Taken::Nothing } else { Taken::All };
+    let handed = counter.hand_out(&places, taken, ask, disk, &mut reply, wall());
+    if taken == Taken::Nothing || handed.is_err() {
+        let now = counter.now(wall());
+        for InHand { account, tokens, granted } in hand {
+            counter.purse.deposit(account, tokens, now);
+            if let Some(granted) = reply.grants.get_mut(granted) {
+                *granted = None;
+            }
+        }
+    }
+    handed.map(|()| reply)
+}
+
+impl<'a> Place<'a> {
+    fn of(ask: &Ask, demand: &'a Demand, wall: Time) -> Place<'a> {
+        let day = match &demand.terms {
+            Terms::Rate(_) => None,
+            Terms::Quota(_, zone) => Some(zone.day(wall)),
+        };
+        Place { demand, id: demand.bucket(ask.subject), subject: ask.subject, day }
+    }
+
+    fn rate(&self) -> Option<Gcra> {
+        match self.demand.terms {
+            Terms::Rate(gcra) => Some(gcra),
+            Terms::Quota(..) => None,
+        }
+    }
+}
+
+impl Counter {
+    /// A counter without any debt, for at most `capacity` buckets.
+    pub fn with_capacity(capacity: usize) -> Counter {
+        Counter {
+            table: Table::new(capacity),
+            purse: Purse::default(),
+            ledger: Circuit::default(),
+            clock: Steady::default(),
+            horizon: Horizon::default(),
+            warm: Vec::new(),
+        }
+    }
+
+    /// Takes over a bucket that an earlier life of the actor saved.
+    pub fn restore(&mut self, id: BucketId, saved: Time) {
+        self.table.put(id, Bucket { tat: saved, ahead: Ahead::found(saved) });
+    }
+
+    /// Takes out quota tokens that nobody has asked for lately; see [`Purse::idle`].
+    pub fn idle(&mut self, wall: Time) -> Option<Rest> {
+        let now = self.now(wall);
+        self.purse.idle(now)
+    }
+
+    /// Whether D1 is left alone for a while.
+    pub fn leaves_ledger_alone(&self) -> bool {
+        self.ledger.is_open()
+    }
+
+    /// Whether it holds quota tokens that may have to be given back.
+    pub fn holds_quota(&self) -> bool {
+        self.purse.holds()
+    }
+
+    /// The steady time at which the wall clock reads `wall`.
+    pub(crate) fn now(&mut self, wall: Time) -> Time {
+        self.clock.read(wall)
+    }
+
+    /// Puts the buckets in order, lets them pay what is owed, and says what each limit would say now. A quota that is not known
+    /// to be used up counts as met.
+    fn open(&mut self, places: &[Place<'_>], horizon: Span, disk: &impl Disk, wall: Time) -> Result<Reply, String> {
+        let now = self.now(wall);
+        let horizon = self.horizon.call(now).max(horizon).min(LONGEST_HORIZON);
+        let mut reply = Reply { horizon, grants: vec![None; places.len()], ..Reply::default() };
+        for place in places {
+            let Some(gcra) = place.rate() else { continue };
+            reply.rows = reply.rows.saturating_add(self.warm_up(place, &gcra, disk, now)?);
+            let bucket = self.table.get(place.id);
+            // What is cut down is cut down on the disk too, or the next life of the actor would begin with it again.
+            let settled = gcra.settle(bucket.tat, now, ahead(&gcra, place.demand.cost));
+            if settled < bucket.tat {
+                reply.rows = reply.rows.saturating_add(disk.save(place.id, settled)?);
+                self.table.put(place.id, Bucket { tat: settled, ahead: Ahead::found(settled) });
+            }
+            let owed = place.demand.owed.min(gcra.available(settled, now));
+            if owed > 0
+                && self.reserve(core::slice::from_ref(place), now).is_ok()
+                && let Ok(tat) = gcra.take(settled, now, owed)
+            {
+                let ahead = self.table.get(place.id).ahead;
+                self.table.put(place.id, Bucket { tat, ahead });
+            }
+        }
+        reply.outcomes = match self.reserve(places, now) {
+            Ok(()) => places.iter().map(|place| self.look_at(place, now, wall)).collect(),
+            Err(Full { wait }) => vec![Outcome::Full { wait }; places.len()],
+        };
+        Ok(reply)
+    }
+
+    fn look_at(&self, place: &Place<'_>, now: Time, wall: Time) -> Outcome {
+        let cost = place.demand.cost;
+        if let Some(gcra) = place.rate() {
+            let tat = self.table.tat(place.id);
+            return match take(&gcra, tat, now, cost) {
+                Ok(_) => self.met(place.id, &gcra, tat, now, Span::ZERO),
+                Err(no) => {
+                    let wait = self.truly(place.id, &gcra, now, no.wait);
+                    Outcome::Refused { left: gcra.available(tat, now), wait, until: None }
+                }
+            };
+        }
+        match place.account() {
+            Some(account) if self.purse.exhausted(account, cost, now) => exhausted(account.day, wall),
+            _ => Outcome::Met { left: 0, more: Span::ZERO, slot: Span::ZERO, until: None },
+        }
+    }
+
+    /// Looks at the rates again, now that nothing has to be waited for.
+    fn look_again(&mut self, places: &[Place<'_>], reply: &mut Reply, wall: Time) {
+        let now = self.now(wall);
+        let reserved = self.reserve(places, now);
+        for (place, outcome) in places.iter().zip(reply.outcomes.iter_mut()) {
+            if place.rate().is_some() {
+                *outcome = match reserved {
+                    Ok(()) => self.look_at(place, now, wall),
+                    Err(Full { wait }) => Outcome::Full { wait },
+                };
+            }
+        }
+    }
+
+    /// Takes from every rate that has enough, if `taken` says so, and grants wishes in any case; saves before it hands out.
+    fn hand_out(
+        &mut self,
+        places: &[Place<'_>],
+        taken: Taken,
+        ask: &Ask,
+        disk: &impl Disk,
+        reply: &mut Reply,
+        wall: Time,
+    ) -> Result<(), String> {
+        let now = self.now(wall);
+        let mut changed = Vec::with_capacity(places.len());
+        for ((place, outcome), granted) in places.iter().zip(reply.outcomes.iter_mut()).zip(&mut reply.grants) {
+            let (Some(gcra), Demand { cost, each, wish, .. }) = (place.rate(), place.demand) else { continue };
+            if matches!(outcome, Outcome::Full { .. }) {
+                continue;
+            }
+            let bucket = self.table.get(place.id);
+            let takes = taken == Taken::All && matches!(outcome, Outcome::Met { .. });
+            let after_take = if takes { take(&gcra, bucket.tat, now, *cost).unwrap_or(bucket.tat) } else { bucket.tat };
+            // Those who wait get what each of them would have got; only what is held ahead is less while the bucket warms up.
+            let most = self.leasable(place.id, &gcra, after_take, now, reply.horizon);
+            let wish = Wish { ahead: wish.ahead.min(most), ..*wish };
+            let grant = grant(&gcra, after_take, now, wish, *each, reply.horizon);
+            let tat = grant.map_or(after_take, |grant| grant.tat);
+            // What it owed has been paid, and that must not be forgotten either.
+            if tat == bucket.tat && place.demand.owed == 0 {
+                continue;
+            }
+            let ahead = Some(bucket.ahead)
+                .filter(|_| tat.since(now) >= ask.durable_after)
+                .and_then(|ahead| ahead.cover(&gcra, tat, now));
+            if let Some(ahead) = ahead {
+                reply.rows = reply.rows.saturating_add(disk.save(place.id, ahead.saved())?);
+            }
+            *granted = grant.map(|grant| Grant { count: grant.count, first: grant.first });
+            if takes {
+                *outcome = self.met(place.id, &gcra, tat, now, bucket.tat.since(now));
+            }
+            changed.push((place.id, Bucket { tat, ahead: ahead.unwrap_or(bucket.ahead) }));
+        }
+        for (id, bucket) in changed {
+            self.table.put(id, bucket);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn reserve(&mut self, places: &[Place<'_>], now: Time) -> Result<(), Full> {
+        self.table.reserve(places.iter().filter(|place| place.rate().is_some()).map(|place| place.id), now)
+    }
+}
+
+/// Takes `cost` tokens, or none where only the wish is asked for: that can always be asked.
+fn take(gcra: &Gcra, tat: Time, now: Time, cost: u64) -> Result<Time, NotBefore> {
+    if cost == 0 { Ok(tat) } else { gcra.take(tat, now, cost) }
+}
+
+pub(crate) fn exhausted(day: &Day, wall: Time) -> Outcome {
+    Outcome::Refused { left: 0, wait: day.end.since(wall), until: Some(day.end.as_secs()) }
+}
+
+/// Whether an outcome of a binding limit stops the request.
+fn refuses(places: &[Place<'_>], outcomes: &[Outcome]) -> bool {
+    places.iter().zip(outcomes).any(|(place, outcome)| {
+        place.demand.weight == Weight::Binding && matches!(outcome, Outcome::Refused { .. } | Outcome::Full { .. })
+    })
+}

@@ -1,0 +1,68 @@
+//! Asking an actor from the Worker.
+
+use crate::actor::call::call;
+use crate::actor::name::{Region, object_name};
+use crate::limit::time::Span;
+use crate::protocol::rates::{Actors, Ask, Reply, Seat, Trouble};
+use crate::protocol::rates_wire;
+use crate::runtime::promise::pause;
+use crate::runtime::timeout::within;
+use worker::Env;
+use worker::js_sys::Reflect;
+
+/// The header that carries a question.
+pub const ASK: &str = "penstock-ask";
+/// The header that carries an answer.
+pub const REPLY: &str = "penstock-reply";
+
+/// The actors behind the `BUCKETS` binding, for one request. Most requests ask none of them, so the binding and the request's
+/// `cf` are looked at only when one is asked: reading `cf` alone costs more than a decision from the wallet.
+#[derive(Debug)]
+pub struct Client {
+    /// Where the binding is.
+    pub env: Env,
+    /// The request, which knows where it arrived.
+    pub request: web_sys::Request,
+}
+
+impl Actors for Client {
+    async fn ask(&self, seat: &Seat<'_>, ask: &Ask, patience: Span) -> Result<Reply, Trouble> {
+        let tries = async {
+            match self.once(seat, ask).await {
+                // The way broke. The question may have been answered all the same, so a second one can cost the caller a
+                // token, never give one away. An overloaded actor is never asked twice: that is how outages grow.
+                Err(Trouble::Disconnected) => self.once(seat, &ask.repeated()).await,
+                answer => answer,
+            }
+        };
+        within(patience, tries).await.unwrap_or(Err(Trouble::Late))
+    }
+
+    async fn pause(&self, span: Span) {
+        pause(span).await;
+    }
+}
+
+impl Client {
+    /// The same, for work that outlives the request.
+    pub fn again(&self) -> Client {
+        Client { env: self.env.clone(), request: Clone::clone(&self.request) }
+    }
+
+    async fn once(&self, seat: &Seat<'_>, ask: &Ask) -> Result<Reply, Trouble> {
+        let region = match seat {
+            Seat::Ip(_) => Region::of_colo(&colo(&self.request).unwrap_or_default()),
+            Seat::Key(_) | Seat::Shared(_) => Region::default(),
+        };
+        let name = object_name(seat, region);
+        let text = call(&self.env, (&name, region), (ASK, &rates_wire::write_ask(ask)), REPLY).await?;
+        rates_wire::read_reply(&text, ask.demands.len()).map_err(Trouble::Nonsense)
+    }
+}
+
+/// The code of the data centre that the request arrived in. Not read through the typed `cf`, which panics where a
+/// property is missing.
+fn colo(request: &web_sys::Request) -> Option<String> {
+    let cf = Reflect::get(request, &"cf".into()).ok()?;
+    Reflect::get(&cf, &"colo".into()).ok()?.as_string()
+}

@@ -1,0 +1,74 @@
+//! Shared rates that open slowly; see [`warm`](crate::limit::warmup).
+
+use crate::actor::rates::buckets::{Counter, Disk, Place};
+use crate::limit::bucket_table::{Bucket, BucketId};
+use crate::limit::gcra::Gcra;
+use crate::limit::lease::Ahead;
+use crate::limit::time::{Span, Time};
+use crate::limit::warmup::{Looked, Saved, Warm};
+use crate::protocol::rates::Outcome;
+
+impl Counter {
+    /// Takes over how warm a bucket is from an earlier life of the actor.
+    pub fn restore_warm(&mut self, id: BucketId, saved: Saved, wall: Time) {
+        let now = self.now(wall);
+        self.set_warm(id, Warm::found(saved, now));
+    }
+
+    /// Lets a bucket's own time pass, and begins where a ramp does; returns the rows written.
+    pub(crate) fn warm_up(
+        &mut self,
+        place: &Place<'_>,
+        gcra: &Gcra,
+        disk: &impl Disk,
+        now: Time,
+    ) -> Result<u32, String> {
+        let Place { demand, id, .. } = *place;
+        if demand.warmup == Span::ZERO {
+            self.warm.retain(|(other, _)| *other != id);
+            return Ok(0);
+        }
+        let Bucket { tat, mut ahead } = self.table.get(id);
+        let known = self.warm(id);
+        let Looked { warm, tat, save, begins } = Warm::look(known, gcra, demand.warmup, tat, now, demand.each);
+        if self.reserve(core::slice::from_ref(place), now).is_err() {
+            return Ok(0);
+        }
+        let mut rows = 0_u32;
+        if begins {
+            rows = disk.save(id, tat)?;
+            ahead = Ahead::found(tat);
+        }
+        if let Some(saved) = save {
+            rows = rows.saturating_add(disk.save_warm(id, &saved)?);
+        }
+        self.set_warm(id, warm);
+        self.table.put(id, Bucket { tat, ahead });
+        Ok(rows)
+    }
+
+    /// How long it really is until a bucket has regained what it regains in `span`.
+    pub(crate) fn truly(&self, id: BucketId, gcra: &Gcra, now: Time, span: Span) -> Span {
+        self.warm(id).map_or(span, |warm| warm.truly(gcra, now, span))
+    }
+
+    /// How many slots of a bucket whose TAT is `tat` may be leased.
+    pub(crate) fn leasable(&self, id: BucketId, gcra: &Gcra, tat: Time, now: Time, horizon: Span) -> u64 {
+        self.warm(id).map_or(u64::MAX, |warm| warm.leasable(gcra, tat, now, horizon))
+    }
+
+    /// A pass, with where the bucket stands.
+    pub(crate) fn met(&self, id: BucketId, gcra: &Gcra, tat: Time, now: Time, slot: Span) -> Outcome {
+        let more = self.truly(id, gcra, now, gcra.until_more(tat, now));
+        Outcome::Met { left: gcra.available(tat, now), more, slot, until: None }
+    }
+
+    fn warm(&self, id: BucketId) -> Option<Warm> {
+        self.warm.iter().find(|(other, _)| *other == id).map(|(_, warm)| *warm)
+    }
+
+    fn set_warm(&mut self, id: BucketId, warm: Warm) {
+        self.warm.retain(|(other, _)| *other != id);
+        self.warm.push((id, warm));
+    }
+}

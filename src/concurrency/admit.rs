@@ -1,0 +1,191 @@
+//! A request's way to a slot, and what goes on while it has one.
+
+use crate::concurrency::caps::{Entry, MetCap};
+use crate::concurrency::heartbeats::Id;
+use crate::concurrency::permit_lease::{Book, Turn};
+use crate::concurrency::permit_leases::{Books, Ticket};
+use crate::gate::on_error::Ways;
+use crate::gate::state::actor_health::Heard;
+use crate::limit::time::{Span, Time};
+use crate::policy::Cap;
+use crate::protocol::permits::{Keepers, Question, Reserve};
+use crate::protocol::rates::Trouble;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// How often a request looks whether the slots that another has asked for are there. Promises must not be shared between requests,
+/// so it looks at plain data.
+const LOOK: Span = Span::from_millis(2);
+
+/// How often one looks that waits for a slot although it is full: so long, on average half of it, a slot may stand empty.
+const WAIT_LOOK: Span = Span::from_millis(5);
+
+/// How often one request asks for more slots, should others take each time what it was given.
+const ASKS: u32 = 4;
+
+/// Why there is no place.
+#[derive(Clone, Debug)]
+pub enum Without {
+    /// All slots are in use.
+    Full,
+    /// The cap cannot be checked, and must not be passed unchecked.
+    Unknown,
+}
+
+/// Who lets requests in.
+#[derive(Debug)]
+pub struct Admit<'a, K> {
+    /// Those who keep count.
+    pub keepers: &'a K,
+    /// What the isolate knows.
+    pub books: &'a RefCell<Books>,
+    /// How long a decision may take, and so an actor.
+    pub patience: Span,
+    /// Reads the wall clock.
+    pub wall: fn() -> Time,
+}
+
+impl<K: Keepers> Admit<'_, K> {
+    /// Gets a request a place under one cap more: it has so much `time` for that, besides what it waits for a place. Notes in `entry` what it
+    /// took.
+    pub async fn admit<'p>(&self, met: &MetCap<'p>, time: Span, entry: &mut Entry<'p>) -> Result<Ticket, Without> {
+        let &MetCap { cap, leaves, wait, .. } = met;
+        let Entry { spent, places, .. } = &mut *entry;
+        spent.limits = spent.limits.saturating_add(1);
+        let begun = (self.wall)();
+        let mut again = false;
+        let mut asked = false;
+        let mut in_vain = 0;
+        let mut pressed = false;
+        let mut full = None;
+        let mut waiting = None;
+        let waited = |full: Option<Time>| full.map_or(Span::ZERO, |since| (self.wall)().since(since).min(wait));
+        let (place, trouble) = loop {
+            let at = (self.wall)();
+            if in_vain >= ASKS {
+                break (Err(Without::Full), None);
+            }
+            let granted = full.map_or(time, |_| time.plus(wait));
+            let left = granted.over(at.since(begun)).min(self.patience);
+            // Nobody else gives signs of life for it before it is at the origin.
+            places.iter().for_each(|place| place.hold(at, left));
+            let turn = self.book(cap, |book, now| {
+                if let Some(id) = waiting {
+                    book.waits(id, now);
+                }
+                again |= book.step_up();
+                // What is asked of one in trouble needs its time.
+                let vain = book.is_in_trouble() && self.is_short(left);
+                let turn = book.turn(leaves, now, if vain { Span::ZERO } else { left });
+                if matches!(turn, Turn::Go(_)) {
+                    if pressed {
+                        book.relieve(leaves);
+                    }
+                } else if !pressed || matches!(turn, Turn::Ask(_)) {
+                    // Once, and once more when a question has been asked without it.
+                    book.press(leaves);
+                    pressed = true;
+                }
+                turn
+            });
+            match turn {
+                Turn::Go(id) => {
+                    spent.wallet = spent.wallet.saturating_add(u32::from(!asked));
+                    break (Ok(self.ticket(cap, id)), None);
+                }
+                Turn::Ask(question) => {
+                    asked = true;
+                    in_vain = u32::saturating_add(in_vain, 1);
+                    spent.actors = spent.actors.saturating_add(1);
+                    match self.ask(cap, &question, left).await {
+                        Ok(rows) => spent.rows = spent.rows.saturating_add(rows),
+                        // The way broke: another may not.
+                        Err(Trouble::Disconnected) if in_vain == 1 => {}
+                        Err(trouble) => break (self.alone(cap, leaves), Some(trouble)),
+                    }
+                }
+                Turn::Look if left > Span::ZERO => self.keepers.pause(LOOK).await,
+                Turn::Look => break (self.alone(cap, leaves), Some(Trouble::Late)),
+                Turn::Full if waited(full) < wait => {
+                    full = full.or(Some(at));
+                    waiting = waiting.or_else(|| self.book(cap, |book, now| book.may_wait(leaves, now)));
+                    if waiting.is_none() {
+                        break (Err(Without::Full), None);
+                    }
+                    in_vain = 0;
+                    self.keepers.pause(WAIT_LOOK).await;
+                }
+                Turn::Full => break (Err(Without::Full), None),
+                Turn::Unknown => break (self.alone(cap, leaves), Some(Trouble::NotAsked)),
+            }
+        };
+        if let Some(id) = waiting {
+            self.book(cap, |book, _| book.stop_waiting(id));
+        }
+        entry.waited = entry.waited.plus(waited(full));
+        if let Some(trouble) = trouble {
+            entry.unchecked.push((cap, trouble));
+        }
+        if again {
+            entry.restored.push(cap);
+        }
+        place
+    }
+
+    /// Whether an answer may be late after so long without anyone's fault.
+    fn is_short(&self, patience: Span) -> bool {
+        patience.times(4) < self.patience
+    }
+
+    /// Says to the actor what is to be said off any request's path; how many calls that took, or rows, where there were more.
+    pub async fn tick(&self, cap: &Rc<Cap>) -> u32 {
+        match self.book(cap, |book, now| book.tick(now, self.patience)) {
+            // Who needs a slot will see that the actor does not answer.
+            Some(question) => self.ask(cap, &question, self.patience).await.unwrap_or(1).max(1),
+            None => 0,
+        }
+    }
+
+    /// Whether somebody has to look after idle slots of `cap`; whoever asks has to.
+    pub fn tend(&self, cap: &Rc<Cap>) -> bool {
+        self.book(cap, Book::tend)
+    }
+
+    /// Whether whoever looks after idle slots of `cap` has to go on, who has so many looks left.
+    pub fn tend_on(&self, cap: &Rc<Cap>, looks: u32) -> bool {
+        self.book(cap, |book, now| book.tend_on(looks, now))
+    }
+
+    async fn ask(&self, cap: &Rc<Cap>, question: &Question, patience: Span) -> Result<u32, Trouble> {
+        let answer = self.keepers.ask(&cap.name, question, patience).await;
+        let heard = match &answer {
+            Err(Trouble::Late) if self.is_short(patience) => Heard::Nothing,
+            answer => Heard::of(answer),
+        };
+        self.book(cap, |book, now| book.hear(question.number, answer.as_ref().copied().map_err(|_| heard), now));
+        answer.map(|answer| answer.rows)
+    }
+
+    /// What a cap comes to that cannot be checked.
+    fn alone(&self, cap: &Rc<Cap>, leaves: Reserve) -> Result<Ticket, Without> {
+        self.book(cap, |book, _| book.step_down());
+        let ways = Ways {
+            local: || self.book(cap, |book, now| book.enter_alone(leaves, now)).ok_or(Without::Full),
+            open: || Ok(self.book(cap, |book, now| book.enter(leaves, now))),
+            closed: || Err(Without::Unknown),
+        };
+        let id = ways.go(cap.on_error);
+        id.map(|id| self.ticket(cap, id))
+    }
+
+    fn ticket(&self, cap: &Rc<Cap>, id: Id) -> Ticket {
+        self.books.borrow_mut().ticket(cap, id)
+    }
+
+    fn book<T>(&self, cap: &Cap, work: impl FnOnce(&mut Book, Time) -> T) -> T {
+        let book = self.books.borrow_mut().of(cap);
+        let mut book = book.borrow_mut();
+        let now = book.now((self.wall)());
+        work(&mut book, now)
+    }
+}

@@ -1,0 +1,248 @@
+//! What an isolate knows of one cap: the slots it holds, who uses them, and whether more are to be had.
+
+use crate::concurrency::heartbeats::{Beats, Id};
+use crate::concurrency::per_reserve::Each;
+use crate::gate::state::actor_health::Circuit;
+use crate::limit::monotonic::Steady;
+use crate::limit::time::{Span, Time};
+use crate::policy::Size;
+use crate::protocol::permits::{Holder, Question, Reserve, Sample};
+use renewal::{Asked, Checked};
+
+mod renewal;
+mod reserve;
+
+/// Slots that have lain idle for this long go back.
+pub const IDLE: Span = Span::from_secs(1);
+
+/// Where a cap has moved to is told at most this often.
+const TELL_EVERY: Span = Span::from_secs(10);
+
+/// One cap's book.
+#[derive(Debug)]
+pub struct Book {
+    holder: u64,
+    size: Size,
+    clock: Steady,
+    /// Slots held until `until`: all, and of these the ones that were lent for requests that leave at least so much to others.
+    held: Each,
+    until: Time,
+    /// Whether an earlier instance may hold some that this one has not heard of.
+    inherits: bool,
+    /// The fair shares of these, as last heard; no more is used.
+    share: Each,
+    /// As last heard.
+    cap: u64,
+    /// The requests under way.
+    users: Beats,
+    /// Slots that the actor last gave.
+    given: u64,
+    /// The question under way.
+    asked: Option<Asked>,
+    number: u64,
+    tried: Time,
+    heard: Time,
+    /// Whether the actor is left alone.
+    circuit: Circuit,
+    checked: Checked,
+    /// Until then there are no slots for requests that leave so many to others, or more.
+    full: Option<(Reserve, Time)>,
+    /// Requests that found no slot since the last question for such, in this stretch of [`IDLE`].
+    pressed: Each,
+    /// The most of each kind under way at once, in this stretch of [`IDLE`] and in the one before.
+    peak: Each,
+    last_peak: Each,
+    stretch: Time,
+    sample: Sample,
+    /// Those who wait for a slot although it is full.
+    waiting: Beats,
+    /// When idle slots were last looked after.
+    tended: Option<Time>,
+    /// The cap that was last logged, and when.
+    logged: (u64, Time),
+}
+
+/// What a request may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// Go on, with this slot.
+    Go(Id),
+    /// Ask the actor this, and say what it said.
+    Ask(Question),
+    /// Look again in a moment: another has asked.
+    Look,
+    /// There is none.
+    Full,
+    /// Nobody knows: the actor is left alone, or there is no time to ask it.
+    Unknown,
+}
+
+impl Book {
+    /// The empty book of an instance that holds slots as `holder`. What earlier ones have left under way is to [`Book::beat`] before it is used.
+    pub fn new(holder: Holder, size: Size) -> Book {
+        Book {
+            holder: holder.id,
+            size,
+            clock: Steady::default(),
+            held: Each::default(),
+            until: Time::default(),
+            inherits: holder.life > 0,
+            share: Each::all(u64::MAX),
+            cap: 0,
+            users: Beats::above(holder.numbers()),
+            given: 0,
+            asked: None,
+            number: holder.numbers(),
+            tried: Time::default(),
+            heard: Time::default(),
+            circuit: Circuit::default(),
+            checked: Checked::Yes,
+            full: None,
+            pressed: Each::default(),
+            peak: Each::default(),
+            last_peak: Each::default(),
+            stretch: Time::default(),
+            sample: Sample::default(),
+            waiting: Beats::default(),
+            tended: None,
+            logged: (0, Time::default()),
+        }
+    }
+
+    /// The isolate's time at which the wall clock reads `wall`.
+    pub fn now(&mut self, wall: Time) -> Time {
+        self.clock.read(wall)
+    }
+
+    /// How many requests are under way.
+    pub fn in_use(&mut self, now: Time) -> u64 {
+        self.users.count(now)
+    }
+
+    /// Slots held.
+    pub fn held(&self, now: Time) -> u64 {
+        self.held_for(Reserve::Nothing, now)
+    }
+
+    /// Of these, what was lent for requests that leave at least so much to others.
+    pub fn held_for(&self, leaves: Reserve, now: Time) -> u64 {
+        if now < self.until { self.held.of(leaves) } else { 0 }
+    }
+
+    /// A request's turn, which can wait so long for an answer.
+    pub fn turn(&mut self, leaves: Reserve, now: Time, patience: Span) -> Turn {
+        if self.has_room(leaves, now) {
+            return Turn::Go(self.enter(leaves, now));
+        }
+        if self.full.is_some_and(|(least, until)| least <= leaves && now < until) {
+            return Turn::Full;
+        }
+        if self.busy(now) {
+            // Nobody else waits for the one that is to find out whether the trouble is over.
+            return if self.circuit.is_open() { Turn::Unknown } else { Turn::Look };
+        }
+        let more = self.pressed.of(leaves).max(1);
+        self.ask(more, leaves, now, patience).map_or(Turn::Unknown, Turn::Ask)
+    }
+
+    /// Notes that a request has found no slot: that is how many more are wanted.
+    pub fn press(&mut self, leaves: Reserve) {
+        self.pressed.add(leaves, 1);
+    }
+
+    /// Notes that one that had found no slot has one now.
+    pub fn relieve(&mut self, leaves: Reserve) {
+        let pressed = self.pressed.at(leaves);
+        *pressed = pressed.saturating_sub(1);
+    }
+
+    /// Lets a request pass whatever is held; it is counted all the same.
+    pub fn enter(&mut self, leaves: Reserve, now: Time) -> Id {
+        let id = self.users.enter(leaves, now);
+        let used = self.users.each(now);
+        self.roll(now);
+        self.peak = self.peak.max(used);
+        self.sample.peak = self.sample.peak.max(used.sum());
+        id
+    }
+
+    /// Lets a request pass on the slots that were last held, but for its part that it leaves to others, or on one.
+    pub fn enter_alone(&mut self, leaves: Reserve, now: Time) -> Option<Id> {
+        let most = self.given.saturating_sub(leaves.of_cap(self.given));
+        (self.users.count(now) < most.max(1)).then(|| self.enter(leaves, now))
+    }
+
+    /// Hears that a request is still under way; also of one that an earlier instance let in.
+    pub fn beat(&mut self, id: Id, now: Time) {
+        self.users.beat(id, now);
+    }
+
+    /// Hears that a request will be silent for up to `span`, and is there all the same.
+    pub fn hold(&mut self, id: Id, now: Time, span: Span) {
+        self.users.hold(id, now, span);
+    }
+
+    /// A request has ended.
+    pub fn leave(&mut self, id: Id) {
+        self.users.leave(id);
+    }
+
+    /// A request has its answer from the origin, or failed, after `took`.
+    pub fn note(&mut self, took: Span, fate: Fate) {
+        let Sample { ended, sum_ms, min_ms, errors, .. } = &mut self.sample;
+        let took = took.as_millis();
+        *min_ms = if *ended == 0 { took } else { took.min(*min_ms) };
+        *ended = ended.saturating_add(1);
+        match fate {
+            // How long it took says nothing of how crowded the origin is.
+            Fate::Failed => *errors = errors.saturating_add(1),
+            _ => *sum_ms = sum_ms.saturating_add(took),
+        }
+    }
+
+    /// Whether one more may wait for a slot that leaves so much to others: no more wait than work, or the last would wait in vain. Those
+    /// that leave more come after it, and do not count.
+    pub fn may_wait(&mut self, leaves: Reserve, now: Time) -> Option<Id> {
+        let most = self.held(now).max(1);
+        let waiting = self.waiting.each(now);
+        let before = waiting.below(leaves).saturating_add(waiting.of(leaves));
+        (before < most).then(|| self.waiting.enter(leaves, now))
+    }
+
+    /// Where a cap that finds itself has moved by more than a fifth since that was last told, and not a moment ago: what it was, and what it is.
+    pub fn news(&mut self, now: Time) -> Option<(u64, u64)> {
+        let (was, at) = self.logged;
+        let far = self.cap.abs_diff(was) > was / 5;
+        let due = far && matches!(self.size, Size::Auto { .. }) && (was == 0 || at.plus(TELL_EVERY) <= now);
+        due.then(|| self.logged = (self.cap, now))?;
+        Some((was, self.cap))
+    }
+
+    /// Who waits is still there.
+    pub fn waits(&mut self, id: Id, now: Time) {
+        self.waiting.beat(id, now);
+    }
+
+    /// Who waited does so no more.
+    pub fn stop_waiting(&mut self, id: Id) {
+        self.waiting.leave(id);
+    }
+
+    fn roll(&mut self, now: Time) {
+        if self.stretch.plus(IDLE) <= now {
+            let old = self.stretch.plus(IDLE.times(2)) <= now;
+            self.last_peak = if old { Each::default() } else { self.peak };
+            (self.peak, self.pressed) = Default::default();
+            self.stretch = now;
+        }
+    }
+}
+
+/// How a request to the origin ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It was answered.
+    Answered,
+    /// A 5xx, no answer in time, or none at all.
+    Failed,
+}

@@ -1,0 +1,24 @@
+//! What is told to whoever is refused of the limits that did not refuse it.
+//!
+//! The first limit that refuses ends a decision, and what a caller has paid before stays paid. So a caller that comes back when that limit has
+//! room may find another one without: one that was not asked, or one that the refused request itself has paid. As far as this isolate
+//! knows of them, they are told of as well: a wait that is too short sends somebody away twice.
+
+use crate::gate::decide::Gate;
+use crate::gate::plan::Plan;
+use crate::limit::time::Span;
+use crate::protocol::rates::Actors;
+
+impl<A: Actors> Gate<'_, A> {
+    /// How long the limits of `plan` refuse whoever has not passed them, at least.
+    pub(super) fn least(&self, plan: &Plan<'_>) -> Span {
+        let mut wallet = self.wallet.borrow_mut();
+        let now = wallet.now((self.wall)());
+        let stops = plan.caller.iter().chain(&plan.shared);
+        let limits = stops.flat_map(|stop| stop.limits.iter().map(|met| ((met.limit.number, stop.subject), met)));
+        let waits = limits
+            .filter(|(_, met)| met.enforces())
+            .map(|(name, met)| wallet.least(name, &met.terms(), met.limit.cost, now));
+        waits.max().unwrap_or_default()
+    }
+}

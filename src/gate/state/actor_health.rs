@@ -1,0 +1,232 @@
+//! Who is in trouble, and is left alone until it may be over.
+//!
+//! An actor that answers late, or not at all, is not helped by being asked again by everybody; and whoever asks waits for nothing. So after
+//! some failures in a row its circuit is *open*: nobody asks, and `on_error` decides at once. After a pause one question is let
+//! through to see whether it is over. The pauses grow, and are drawn by chance, so that isolates do not come back together.
+
+use crate::gate::state::call_budget::{Budget, Stage};
+use crate::limit::time::{Span, Time};
+use crate::protocol::rates::{Seat, Trouble};
+
+/// So many failures in a row open a circuit. One alone may be chance.
+const FAILURES: u8 = 2;
+
+/// The first pause, in the middle.
+const PAUSE: Span = Span::from_millis(250);
+
+/// The longest pause, in the middle.
+const LONGEST: Span = Span::from_secs(10);
+
+/// How long the time that an answer took says something about the next one's.
+const LATELY: Span = Span::from_secs(1);
+
+/// The way to one who may be in trouble.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Circuit {
+    failures: u8,
+    open: Option<Open>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Open {
+    /// The last pause, before chance.
+    pause: Span,
+    /// Nobody asks before then.
+    until: Time,
+    /// Until when an answer to the one question that was let through is waited for.
+    probing: Option<Time>,
+}
+
+/// A question that may be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    /// Like any other.
+    Usual,
+    /// It is to find out whether the trouble is over; nobody else asks meanwhile.
+    Probe,
+}
+
+/// What became of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// It was answered.
+    Answer,
+    /// It failed; another may not.
+    Failure,
+    /// There is too much to do: each further question makes it worse.
+    Overload,
+    /// It was not given the time to find out.
+    Nothing,
+}
+
+impl Circuit {
+    /// Whether everybody leaves it alone at `now`. A probe may be due all the same.
+    pub fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Whether a question may be asked at `now` that waits for its answer for as long as `patience`.
+    pub fn admit(&mut self, now: Time, patience: Span) -> Option<Pass> {
+        let Some(open) = &mut self.open else { return Some(Pass::Usual) };
+        if now < open.until || open.probing.is_some_and(|until| now < until) {
+            return None;
+        }
+        open.probing = Some(now.plus(patience));
+        Some(Pass::Probe)
+    }
+
+    /// Ends the pause: there is a question that cannot wait for longer.
+    pub fn hurry(&mut self, now: Time) {
+        if let Some(open) = &mut self.open {
+            open.until = open.until.min(now);
+        }
+    }
+
+    /// Takes in what became of a question. `chance` is anything between 0 and 255.
+    pub fn hear(&mut self, pass: Pass, heard: Heard, now: Time, chance: u8) {
+        match (self.open, pass, heard) {
+            (None, _, Heard::Nothing) => {}
+            (None, _, Heard::Answer) | (Some(_), Pass::Probe, Heard::Answer) => *self = Circuit::default(),
+            (None, _, _) => {
+                self.failures = self.failures.saturating_add(1);
+                if heard == Heard::Overload || self.failures >= FAILURES {
+                    self.pause(PAUSE, now, chance);
+                }
+            }
+            (Some(open), Pass::Probe, _) => self.pause(open.pause.times(2).min(LONGEST), now, chance),
+            // It was asked before the circuit opened. What it says is older than what the next probe will.
+            (Some(_), Pass::Usual, _) => {}
+        }
+    }
+
+    /// Opens it for half a pause to one and a half.
+    fn pause(&mut self, pause: Span, now: Time, chance: u8) {
+        let share = Span::from_nanos(pause.as_nanos() / 256).times(u64::from(chance));
+        self.open = Some(Open { pause, until: now.plus(pause.half()).plus(share), probing: None });
+    }
+}
+
+/// The circuits of one isolate, by actor. There are as many actors as shards and shared limits, so they need no other bound; and they are few
+/// enough that a list is as good as a map.
+#[derive(Debug, Default)]
+pub struct Circuits {
+    ways: Vec<Way>,
+    /// What may be spent on calls.
+    pub budget: Budget,
+    chance: u64,
+}
+
+/// What is known of the way to one actor.
+#[derive(Debug, Default)]
+struct Way {
+    actor: u64,
+    circuit: Circuit,
+    /// How long its last answer took, and when it came.
+    trip: Span,
+    heard: Time,
+    /// Its limits that could not be checked lately, by number.
+    down: Vec<u32>,
+}
+
+impl Circuits {
+    /// All closed; chance begins from `seed`, which should differ between isolates. So many calls may be made a day.
+    pub fn new(seed: u64, budget: Option<u64>) -> Circuits {
+        Circuits { chance: seed, budget: Budget::new(budget), ..Circuits::default() }
+    }
+
+    fn way(&self, seat: &Seat<'_>) -> Option<&Way> {
+        let actor = seat.actor();
+        self.ways.iter().find(|way| way.actor == actor)
+    }
+
+    fn way_mut(&mut self, seat: &Seat<'_>) -> Option<&mut Way> {
+        let actor = seat.actor();
+        if self.way(seat).is_none() {
+            self.ways.push(Way { actor, ..Way::default() });
+        }
+        self.ways.iter_mut().find(|way| way.actor == actor)
+    }
+
+    /// Whether the actor at `seat` is left alone.
+    pub fn is_open(&self, seat: &Seat<'_>) -> bool {
+        self.way(seat).is_some_and(|way| way.circuit.is_open())
+    }
+
+    /// Whether the actor at `seat` is left alone, or all are, for want of calls.
+    pub fn is_silent(&self, seat: &Seat<'_>, now: Time) -> bool {
+        self.is_open(seat) || self.budget.stage(now) == Stage::Alone
+    }
+
+    /// Whether any actor is left alone.
+    pub fn any_open(&self) -> bool {
+        self.ways.iter().any(|way| way.circuit.is_open())
+    }
+
+    /// Whether the actor at `seat` may be asked at `now`; see [`Circuit::admit`].
+    pub fn admit(&mut self, seat: &Seat<'_>, now: Time, patience: Span) -> Option<Pass> {
+        self.way_mut(seat)?.circuit.admit(now, patience)
+    }
+
+    /// Whether the last answer took longer than `patience`, not long ago.
+    pub fn takes_longer(&self, seat: &Seat<'_>, now: Time, patience: Span) -> bool {
+        self.way(seat).is_some_and(|way| patience < way.trip && now < way.heard.plus(LATELY))
+    }
+
+    /// Whether the actor at `seat` has answered anybody after `asked`.
+    pub fn has_answered_since(&self, seat: &Seat<'_>, asked: Time) -> bool {
+        self.way(seat).is_some_and(|way| asked < way.heard)
+    }
+
+    /// Takes in what became of a question to the actor at `seat`, asked at `asked`.
+    pub fn hear(&mut self, seat: &Seat<'_>, pass: Pass, heard: Heard, asked: Time, now: Time) {
+        let chance = self.draw();
+        let Some(way) = self.way_mut(seat) else { return };
+        if heard == Heard::Answer {
+            (way.trip, way.heard) = (now.since(asked), now);
+        }
+        way.circuit.hear(pass, heard, now, chance);
+    }
+
+    /// Notes that the limit of this number could not be checked.
+    pub fn step_down(&mut self, limit: u32, seat: &Seat<'_>) {
+        if let Some(way) = self.way_mut(seat)
+            && !way.down.contains(&limit)
+        {
+            way.down.push(limit);
+        }
+    }
+
+    /// Notes that the limit of this number was checked; whether it could not be before.
+    pub fn step_up(&mut self, limit: u32, seat: &Seat<'_>) -> bool {
+        let Some(way) = self.way_mut(seat) else { return false };
+        let place = way.down.iter().position(|number| *number == limit);
+        place.map(|place| way.down.swap_remove(place)).is_some()
+    }
+
+    /// Whether a slow caller's question is the one in eight that is asked. By chance: each eighth would always be about the same limit, where
+    /// a request asks two.
+    pub fn sample(&mut self) -> bool {
+        self.draw().is_multiple_of(8)
+    }
+
+    /// SplitMix64.
+    fn draw(&mut self) -> u8 {
+        self.chance = self.chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.chance;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z >> 56) as u8
+    }
+}
+
+impl Heard {
+    /// What an answer says about the actor, or the lack of one.
+    pub fn of<T>(answer: &Result<T, Trouble>) -> Heard {
+        match answer {
+            Ok(_) => Heard::Answer,
+            Err(Trouble::Overloaded) => Heard::Overload,
+            Err(Trouble::NotAsked | Trouble::OverBudget(_)) => Heard::Nothing,
+            Err(Trouble::Late | Trouble::Disconnected | Trouble::Nonsense(_) | Trouble::Failed(_)) => Heard::Failure,
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Each caller's share of a crowded shared rate.
+//!
+//! While a shared rate has lately refused somebody in this isolate, nobody here is given more than a level per second: as much as lets
+//! everyone have the same, if those who want less are given what they want (max-min fairness). A caller whose binding has a higher `priority`
+//! counts for more: 4 where it is high, 2 where it is normal, 1 where it is low.
+//!
+//! How much there is for all is what the rate gave out here within the last second, and a little more, or what it gave out before where
+//! it has refused nobody since: nobody knows what other isolates will take, and what one leaves is to be used by another. A caller is charged
+//! in time: as long as its share needs to bring what it has taken. What another limit refuses is not charged, and nothing is counted where
+//! nothing is crowded.
+
+use crate::gate::decide::Gate;
+use crate::gate::decision::{Decision, Reason, Refusal};
+use crate::gate::plan::{Met, Plan};
+use crate::identity::digest::Subject;
+use crate::limit::gcra::Gcra;
+use crate::limit::rate::Allowance;
+use crate::limit::time::{Span, Time};
+use crate::policy::{Limit, Mode, OnError, Priority, Scope};
+use crate::protocol::rates::Actors;
+use contended_rate::Crowd;
+
+mod contended_rate;
+
+/// How much a request's caller counts for.
+pub fn weight(priority: Priority) -> u32 {
+    match priority {
+        Priority::High => 4,
+        Priority::Normal => 2,
+        Priority::Low => 1,
+    }
+}
+
+/// The crowded rates of one isolate, by their limits' numbers.
+#[derive(Debug, Default)]
+pub struct Fair {
+    crowds: Vec<(u32, Crowd)>,
+}
+
+/// A caller, and how much it counts for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// Its key's digest where it has one, else its address's.
+    pub subject: Subject,
+    /// Its address's.
+    pub address: Subject,
+    /// What this request of it counts for; see [`weight`].
+    pub weight: u32,
+}
+
+impl Fair {
+    fn crowd(&mut self, limit: u32) -> Option<&mut Crowd> {
+        self.crowds.iter_mut().find(|(number, _)| *number == limit).map(|(_, crowd)| crowd)
+    }
+
+    /// How many callers are kept in mind.
+    pub fn len(&self) -> usize {
+        self.crowds.iter().map(|(_, crowd)| crowd.len()).sum()
+    }
+
+    /// Whether nothing is crowded.
+    pub fn is_empty(&self) -> bool {
+        self.crowds.is_empty()
+    }
+
+    /// Notes that the caller asks for `cost` tokens. How long until its share of this limit has room; `None` where it has now, or
+    /// nobody has to wait.
+    pub fn over(&mut self, limit: u32, caller: Caller, cost: u64, now: Time) -> Option<Span> {
+        self.crowds.retain(|(_, crowd)| !crowd.is_over(now));
+        self.crowd(limit)?.over(caller, cost, now)
+    }
+
+    /// Takes back what [`over`](Fair::over) has noted: it was not this rate that refused the caller.
+    pub fn spared(&mut self, limit: u32, caller: Caller, cost: u64, now: Time) {
+        if let Some(crowd) = self.crowd(limit) {
+            crowd.spared(caller, cost, now);
+        }
+    }
+
+    /// Notes that `cost` tokens were given out.
+    pub fn passed(&mut self, limit: u32, cost: u64) {
+        if let Some(crowd) = self.crowd(limit) {
+            crowd.passed(cost);
+        }
+    }
+
+    /// Notes that the rate, whatever it was, is not crowded any more.
+    fn calm(&mut self, limit: u32, now: Time) {
+        if let Some(crowd) = self.crowd(limit) {
+            crowd.calm(now);
+        }
+    }
+
+    /// Notes that the rate had no room for the caller.
+    pub fn refused(&mut self, limit: u32, gcra: &Gcra, caller: Caller, cost: u64, now: Time) {
+        if self.crowd(limit).is_none() {
+            self.crowds.push((limit, Crowd::new(gcra, now)));
+        }
+        if let Some(crowd) = self.crowd(limit) {
+            crowd.refused(caller, cost, now);
+        }
+    }
+}
+
+impl<A: Actors> Gate<'_, A> {
+    /// Whether the caller has had its share of a crowded rate; writes the refusal down.
+    pub(crate) fn has_had_its_share<'p>(&self, plan: &Plan<'p>, decision: &mut Decision<'p>) -> bool {
+        let Some(caller) = plan.who else { return false };
+        let mut wallet = self.wallet.borrow_mut();
+        if wallet.fair.is_empty() {
+            return false;
+        }
+        let now = wallet.now((self.wall)());
+        let mut charged = Vec::new();
+        for (met, _) in shared(plan) {
+            let Limit { number, cost, .. } = *met.limit;
+            match wallet.fair.over(number, caller, cost, now) {
+                Some(wait) => {
+                    let reason = Reason::OverCapacity;
+                    decision.refuse(Refusal { met, reason, wait, until: None, left: 0, subject: None });
+                }
+                None => charged.push((number, cost)),
+            }
+        }
+        // It is the caller's own wait, and none of the limit's: in the line of those who come back, all others would come after it.
+        let Some(refusal) = &mut decision.refusal else { return false };
+        charged.into_iter().for_each(|(number, cost)| wallet.fair.spared(number, caller, cost, now));
+        decision.least = core::mem::take(&mut refusal.wait);
+        true
+    }
+
+    /// Notes what the shared rates said to a request that has `waited` for a place; `None` where there was none, and they were not asked.
+    pub(crate) fn share_out(&self, plan: &Plan<'_>, waited: Option<Span>, decision: &Decision<'_>) {
+        let Some(caller) = plan.who else { return };
+        let refusing = decision.refusal.as_ref().map(|refusal| (refusal.met.limit.number, refusal.reason));
+        let mut wallet = self.wallet.borrow_mut();
+        if refusing.is_none() && wallet.fair.is_empty() {
+            return;
+        }
+        let now = wallet.now((self.wall)());
+        for (met, gcra) in shared(plan) {
+            let Limit { number, cost, on_error, .. } = *met.limit;
+            let mut unchecked = decision.unchecked.iter().map(|unchecked| unchecked.met.limit.number);
+            match refusing {
+                // What passes unchecked is no rate that anybody has to share.
+                _ if on_error == OnError::Open && unchecked.any(|other| other == number) => {
+                    wallet.fair.calm(number, now);
+                }
+                None if waited.is_some() => wallet.fair.passed(number, cost),
+                Some((other, Reason::OverCapacity)) if other == number => {
+                    wallet.fair.refused(number, &gcra, caller, cost, now);
+                }
+                _ => wallet.fair.spared(number, caller, cost, now),
+            }
+        }
+    }
+}
+
+/// The shared rates that refuse.
+fn shared<'a, 'p>(plan: &'a Plan<'p>) -> impl Iterator<Item = (Met<'p>, Gcra)> + 'a {
+    plan.shared.iter().flat_map(|stop| &stop.limits).filter_map(|met| match &met.limit.allowance {
+        Allowance::Rate(rate) if met.limit.mode == Mode::Enforce && met.limit.scope == Scope::Global => {
+            Some((*met, rate.gcra()))
+        }
+        _ => None,
+    })
+}

@@ -1,0 +1,99 @@
+//! Tokens in an isolate's hand: slices of a rate's schedule, and parts of a day.
+
+use crate::limit::gcra::Gcra;
+use crate::limit::lease::Lease;
+use crate::limit::time::{Span, Time};
+use crate::protocol::rates::{Grant, Outcome, Terms};
+
+/// Tokens in hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// A slice of a rate's schedule.
+    Rate(Gcra, Lease),
+    /// Tokens of a day's quota, good until `end` (in the isolate's time).
+    Quota {
+        /// How many.
+        tokens: u64,
+        /// When they are worth nothing any more.
+        end: Time,
+        /// The same instant, in Unix seconds: the day that they belong to.
+        until: u64,
+    },
+}
+
+/// When a question was sent and its answer heard, in the isolate's time.
+#[derive(Clone, Copy, Debug)]
+pub struct Trip {
+    /// When it was sent.
+    pub asked: Time,
+    /// When its answer was heard.
+    pub heard: Time,
+}
+
+impl Held {
+    /// Tokens that an actor granted.
+    pub(crate) fn granted(terms: &Terms, grant: Grant, outcome: &Outcome, trip: Trip) -> Option<Held> {
+        match (terms, outcome) {
+            (Terms::Rate(gcra), _) => {
+                Some(Held::Rate(*gcra, Lease::new(grant.first, grant.count, trip.asked, trip.heard)))
+            }
+            // The day's end is counted from when the question was asked, so that nothing is spent past it.
+            (Terms::Quota(..), Outcome::Met { more, until, .. }) => {
+                Some(Held::Quota { tokens: grant.count, end: trip.asked.plus(*more), until: (*until)? })
+            }
+            (Terms::Quota(..), _) => None,
+        }
+    }
+
+    /// Tokens that an actor took for a request that did not pass after all.
+    pub fn taken(terms: &Terms, cost: u64, outcome: &Outcome, trip: Trip) -> Option<Held> {
+        let Outcome::Met { slot, more, until, .. } = *outcome else { return None };
+        match terms {
+            Terms::Rate(gcra) => Some(Held::Rate(*gcra, Lease::new(slot, cost, trip.asked, trip.heard))),
+            Terms::Quota(..) => Some(Held::Quota { tokens: cost, end: trip.asked.plus(more), until: until? }),
+        }
+    }
+
+    /// How many of them can still be spent.
+    pub(crate) fn left(&self, now: Time) -> u64 {
+        match self {
+            Held::Rate(gcra, lease) => lease.left(gcra, now),
+            Held::Quota { tokens, end, .. } if now < *end => *tokens,
+            Held::Quota { .. } => 0,
+        }
+    }
+
+    /// How long until `cost` of them may be spent; `None` where there are too few.
+    pub(crate) fn wait(&self, cost: u64, now: Time) -> Option<Span> {
+        match self {
+            Held::Rate(gcra, lease) => lease.wait(gcra, cost, now),
+            Held::Quota { .. } => (self.left(now) >= cost).then_some(Span::ZERO),
+        }
+    }
+
+    /// Takes `cost` of them, if they may be spent now.
+    pub(crate) fn spend(&mut self, cost: u64, now: Time) -> Option<Held> {
+        match self {
+            Held::Rate(gcra, lease) => lease.spend(gcra, cost, now).map(|spent| Held::Rate(*gcra, spent)),
+            Held::Quota { tokens, end, until } if now < *end => {
+                *tokens = tokens.checked_sub(cost)?;
+                Some(Held::Quota { tokens: cost, end: *end, until: *until })
+            }
+            Held::Quota { .. } => None,
+        }
+    }
+
+    /// Joins tokens that were spent and not used to those that they came from.
+    pub(crate) fn rejoin(&mut self, back: Held) -> Result<(), Held> {
+        match (self, back) {
+            (Held::Rate(gcra, lease), Held::Rate(_, other)) => {
+                lease.rejoin(gcra, other).map_err(|other| Held::Rate(*gcra, other))
+            }
+            (Held::Quota { tokens, until, .. }, Held::Quota { tokens: more, until: same, .. }) if *until == same => {
+                *tokens = tokens.saturating_add(more);
+                Ok(())
+            }
+            (_, back) => Err(back),
+        }
+    }
+}

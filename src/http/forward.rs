@@ -1,0 +1,87 @@
+//! A request's way to the origin and back where something depends on how it goes: places are kept for it, it has a deadline, or every
+//! answer is to have its trace.
+
+use crate::concurrency::caps::Kind;
+use crate::http::in_flight::{Places, Silence};
+use crate::http::incoming::Arrived;
+use crate::http::isolate::Isolate;
+use crate::http::problem::{Failure, Problem};
+use crate::http::proxy::{self, Body, Onward};
+use crate::http::rate_headers::Header;
+use crate::http::respond::respond;
+use crate::limit::time::Span;
+use crate::policy::Settings;
+use crate::runtime::clock;
+use web_sys::{AbortController, Response};
+use worker::wasm_bindgen::JsValue;
+use worker::worker_sys::Context;
+
+/// What is to be known on the way.
+pub struct Conduct<'a> {
+    /// The request.
+    pub arrived: &'a Arrived<'a>,
+    /// The isolate, which hears of troubles.
+    pub isolate: &'a Isolate,
+    /// Its settings.
+    pub settings: &'a Settings,
+    /// What outlives the request.
+    pub context: &'a Context,
+    /// The request's places.
+    pub places: Places,
+    /// What its place is for.
+    pub kind: Kind,
+    /// How long the origin may take to answer.
+    pub timeout: Option<Span>,
+    /// The trace, where it is wanted.
+    pub trace: Option<Header>,
+}
+
+impl Conduct<'_> {
+    /// Sends the request on, and gives its answer `headers` besides its own. `errands` are sent when the origin has answered.
+    ///
+    /// # Errors
+    /// The runtime's, should it not take a response that we make.
+    pub async fn there_and_back(
+        self,
+        onward: &Onward<'_>,
+        headers: &mut Vec<Header>,
+        errands: impl FnOnce(),
+    ) -> Result<Response, JsValue> {
+        let Conduct { arrived, isolate, settings, context, mut places, kind, timeout, trace } = self;
+        let deadline = timeout.map(|_| AbortController::new()).transpose()?;
+        let body = if places.is_empty() { Body::Untouched } else { Body::Raw };
+        let signal = deadline.as_ref().map(AbortController::signal);
+        places.begin();
+        let answer = match onward.send(arrived.request, body, signal.as_ref()) {
+            Ok(fetch) => places.wait_for(fetch, timeout).await,
+            Err(thrown) => Err(Silence::Thrown(thrown)),
+        };
+        errands();
+        let response = match answer {
+            Ok(response) if places.is_empty() => response,
+            Ok(response) => places.follow(response, arrived.request, kind, context)?,
+            Err(silence) => {
+                let failure = match silence {
+                    Silence::Thrown(thrown) => {
+                        places.leave(context);
+                        unreachable(isolate, &thrown)
+                    }
+                    Silence::Late => {
+                        places.leave_broken_off(context);
+                        deadline.iter().for_each(AbortController::abort);
+                        Failure::OriginTimeout
+                    }
+                };
+                return respond(arrived, &Problem::failure(failure), settings, trace);
+            }
+        };
+        headers.extend(trace);
+        proxy::with_headers(&response, headers)
+    }
+}
+
+/// Notes that the origin could not be reached, by what the runtime has `thrown`.
+pub fn unreachable(isolate: &Isolate, thrown: &JsValue) -> Failure {
+    isolate.warn("origin", &format!("{thrown:?}"), clock::now());
+    Failure::OriginUnreachable
+}

@@ -1,0 +1,138 @@
+//! What one isolate keeps between requests: plain data only, since requests must not share anything that does I/O.
+
+use crate::concurrency::permit_leases::Books;
+use crate::gate::state::actor_health::Circuits;
+use crate::gate::state::lease_cache::Wallet;
+use crate::gate::state::local_limiter::Local;
+use crate::gate::state::retry_spread::Returns;
+use crate::http::incoming;
+use crate::http::js_request::Names;
+use crate::identity::digest::Digester;
+use crate::limit::time::Time;
+use crate::log::refusal_sampler::Flood;
+use crate::log::{self, Warned};
+use crate::policy::{Fault, Policy};
+use serde_json::Value;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use worker::js_sys::{Array, JSON, Math, Object, Reflect};
+use worker::wasm_bindgen::{JsCast, JsValue};
+use worker::{Env, console_warn};
+
+thread_local! {
+    static ISOLATE: OnceCell<Rc<Isolate>> = const { OnceCell::new() };
+}
+
+/// The configuration, read once, and what the isolate counts for itself.
+#[derive(Debug)]
+pub struct Isolate {
+    /// The configuration; `None` where it has faults. They were logged when it was read.
+    pub loaded: Option<Loaded>,
+    /// What the isolate can decide alone.
+    pub wallet: RefCell<Wallet>,
+    /// What the isolate counts when it is on its own.
+    pub local: RefCell<Local>,
+    /// Which actors are left alone.
+    pub circuits: RefCell<Circuits>,
+    /// When those whom shared limits refused were told to come back.
+    pub returns: RefCell<Returns>,
+    /// The refusals of the last second.
+    pub flood: RefCell<Flood>,
+    /// The slots that it holds.
+    pub books: RefCell<Books>,
+    /// Which warnings were given lately.
+    pub warned: RefCell<Warned>,
+}
+
+/// A configuration without faults, and what follows from it.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The configuration.
+    pub policy: Policy,
+    /// Makes the digests of callers.
+    pub digester: Digester,
+    /// The headers that every request is asked for.
+    pub asked: Names,
+    /// The mark of an `ORIGIN`; see [`Loaded::hop`].
+    hop: Option<String>,
+}
+
+impl Loaded {
+    fn new(policy: Policy) -> Loaded {
+        let digester = Digester::new(policy.settings.secret.as_ref());
+        let asked = incoming::asked(&policy);
+        let hop = policy.settings.origin.as_deref().map(|origin| digester.deployment(origin));
+        Loaded { policy, digester, asked, hop }
+    }
+
+    /// What this deployment marks the requests with that it sends on for `authority`; see [`proxy::HOP`](crate::http::proxy::HOP).
+    /// Without an `ORIGIN` the mark is of that host alone: a request may well pass through two zones that are both guarded.
+    pub fn hop(&self, authority: &str) -> String {
+        self.hop.clone().unwrap_or_else(|| self.digester.deployment(authority))
+    }
+}
+
+impl Isolate {
+    /// This isolate, made from `env` on its first request.
+    pub fn get(env: &Env) -> Rc<Isolate> {
+        ISOLATE.with(|isolate| Rc::clone(isolate.get_or_init(|| Rc::new(Isolate::read(env)))))
+    }
+
+    /// Logs that something is not as it should be at `place`, if that was not said a moment ago.
+    pub fn warn(&self, place: &str, problem: &str, now: Time) {
+        if let Some(line) = self.warned.borrow_mut().warning(place, problem, now) {
+            console_warn!("{line}");
+        }
+    }
+
+    fn read(env: &Env) -> Isolate {
+        let policy = Policy::read(&vars(env.unchecked_ref())).and_then(|policy| bound(policy, env));
+        for fault in policy.as_ref().err().into_iter().flatten() {
+            log::fault(&fault.place, &fault.problem);
+        }
+        let budget = policy.as_ref().ok().and_then(|policy| policy.settings.budget);
+        Isolate {
+            loaded: policy.ok().map(Loaded::new),
+            wallet: RefCell::default(),
+            local: RefCell::default(),
+            circuits: RefCell::new(Circuits::new(Math::random().to_bits(), budget)),
+            returns: RefCell::default(),
+            flood: RefCell::default(),
+            books: RefCell::default(),
+            warned: RefCell::default(),
+        }
+    }
+}
+
+/// Refuses a policy whose bindings to the platform are missing.
+fn bound(policy: Policy, env: &Env) -> Result<Policy, Vec<Fault>> {
+    let mut faults = Vec::new();
+    let mut missing = |place: &str, problem: &str| {
+        faults.push(Fault { place: place.to_string(), problem: problem.to_string() });
+    };
+    if env.durable_object("BUCKETS").is_err() {
+        missing("BUCKETS", "there is no Durable Object binding of this name for the class BucketActor");
+    }
+    if (policy.has_quota() || policy.settings.budget.is_some()) && env.d1("DB").is_err() {
+        missing("DB", "there is no D1 database binding of this name, and a daily quota or a BUDGET needs one");
+    }
+    if faults.is_empty() { Ok(policy) } else { Err(faults) }
+}
+
+/// The vars and secrets among what is in `env`: strings, numbers, booleans, arrays and plain objects. Bindings are objects of classes.
+pub fn vars(env: &Object) -> BTreeMap<String, Value> {
+    let names = Object::keys(env);
+    names.iter().filter_map(|name| Some((name.as_string()?, var(&Reflect::get(env, &name).ok()?)?))).collect()
+}
+
+fn var(value: &JsValue) -> Option<Value> {
+    if value.is_object() && !Array::is_array(value) {
+        let prototype = Object::get_prototype_of(value);
+        if !prototype.is_null() && !Object::get_prototype_of(&prototype).is_null() {
+            return None;
+        }
+    }
+    let text = JSON::stringify(value).ok()?.as_string()?;
+    serde_json::from_str(&text).ok()
+}

@@ -1,0 +1,122 @@
+//! What a page says, in the languages that it can say it in.
+
+use crate::gate::decision::Reason;
+use crate::http::negotiate::Language;
+use crate::http::problem_kind::Cause;
+
+/// The texts of one language that do not depend on what happened. Where there are two, a time stands between them.
+pub struct Tongue {
+    /// When there is room again, after a time.
+    pub after: (&'static str, &'static str),
+    /// When the next day's quota begins, at a time.
+    pub next_day: (&'static str, &'static str),
+    /// What was sent is lost.
+    pub lost: &'static str,
+    /// The link that asks again.
+    pub again: &'static str,
+    /// The link to the operator's page.
+    pub docs: &'static str,
+    /// The page asks again by itself.
+    pub by_itself: &'static str,
+    /// It has done so often enough.
+    pub over: &'static str,
+    /// It is doing so.
+    pub trying: &'static str,
+    /// The time has come.
+    pub now: &'static str,
+    /// So much is left; the script puts the time in the place of `{}`.
+    pub left: &'static str,
+}
+
+const ENGLISH: Tongue = Tongue {
+    after: ("You can try again in ", "."),
+    next_day: ("The next day’s quota begins on ", "."),
+    lost: "What you sent was not taken in. Please go back and send it again then.",
+    again: "Try again",
+    docs: "Read more",
+    by_itself: "This page tries again by itself when the time is up.",
+    over: "This page no longer tries by itself.",
+    trying: "Trying again…",
+    now: "You can try again now.",
+    left: "{} left.",
+};
+
+const CHINESE: Tongue = Tongue {
+    after: ("", "后可以重试。"),
+    next_day: ("新的额度将于 ", " 开始。"),
+    lost: "您提交的内容没有被接收，届时请返回并重新提交。",
+    again: "重试",
+    docs: "了解更多",
+    by_itself: "时间一到，本页会自动重试。",
+    over: "本页不再自动重试。",
+    trying: "正在重试…",
+    now: "现在可以重试了。",
+    left: "还剩 {}。",
+};
+
+impl Language {
+    /// Its texts.
+    pub fn tongue(self) -> &'static Tongue {
+        match self {
+            Language::English => &ENGLISH,
+            Language::Chinese => &CHINESE,
+        }
+    }
+
+    /// What happened: a heading, and a sentence or two.
+    pub fn story(self, cause: Cause) -> (&'static str, &'static str) {
+        let english = self == Language::English;
+        match cause {
+            Cause::Limit(Reason::RateLimited) if english => {
+                ("Too many requests", "You have sent too many requests in a short time.")
+            }
+            Cause::Limit(Reason::RateLimited) => ("请求太频繁", "您在短时间内发送了太多请求。"),
+            Cause::Limit(Reason::QuotaExhausted) if english => {
+                ("Today’s quota is used up", "All the requests that one day allows have been made.")
+            }
+            Cause::Limit(Reason::QuotaExhausted) => ("今天的额度用完了", "一天所允许的请求都已用完。"),
+            Cause::Limit(Reason::OverCapacity) | Cause::Full if english => {
+                ("It is crowded", "Very many people are here just now. It is nothing that you did.")
+            }
+            Cause::Limit(Reason::OverCapacity) | Cause::Full => {
+                ("现在访问的人太多", "这会儿人非常多，并不是您的问题。")
+            }
+            Cause::Limit(Reason::LimiterUnavailable) if english => {
+                ("Not available just now", "Something on our side does not answer. It is usually back in a moment.")
+            }
+            Cause::Limit(Reason::LimiterUnavailable) => ("暂时无法访问", "我们这边有服务没有响应，通常很快就会恢复。"),
+            Cause::Blocked if english => ("No access", "Requests from your address are not accepted here."),
+            Cause::Blocked => ("无法访问", "这里不接受来自您的网络地址的请求。"),
+            Cause::OriginUnreachable if english => {
+                ("The site does not answer", "The server behind this page does not answer just now.")
+            }
+            Cause::OriginUnreachable => ("网站没有响应", "本页背后的服务器目前没有响应。"),
+            Cause::OriginTimeout if english => {
+                ("The site takes too long", "The server behind this page did not answer in time.")
+            }
+            Cause::OriginTimeout => ("网站响应超时", "本页背后的服务器未能及时响应。"),
+            Cause::Misconfigured if english => (
+                "Something is set up wrongly",
+                "This site is not set up as it should be. Its operator has to see to it.",
+            ),
+            Cause::Misconfigured => ("网站配置有误", "本网站的配置有问题，需要由运营者来处理。"),
+        }
+    }
+
+    /// A span of `secs` seconds as one says it, rounded up.
+    pub fn span(self, secs: u64) -> String {
+        const MINUTE: u64 = 60;
+        const HOUR: u64 = 60 * MINUTE;
+        const DAY: u64 = 24 * HOUR;
+        let (count, english, chinese) = match secs {
+            0..120 => (secs, "second", "秒"),
+            120..7_200 => (secs.div_ceil(MINUTE), "minute", "分钟"),
+            7_200..172_800 => (secs.div_ceil(HOUR), "hour", "小时"),
+            _ => (secs.div_ceil(DAY), "day", "天"),
+        };
+        match self {
+            Language::English => format!("{count} {english}{}", if count == 1 { "" } else { "s" }),
+            Language::Chinese => format!("{count} {chinese}"),
+        }
+    }
+}

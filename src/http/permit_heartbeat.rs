@@ -1,0 +1,119 @@
+//! What the module does for a request's places while it is under way, when the lines of JavaScript beside this file say so. They go on
+//! when an instance of the module fails, and say it to the next one, which knows of the places then before it looks at their caps.
+
+use crate::actor::permits::client::SlotsClient;
+use crate::concurrency::admit::Admit;
+use crate::concurrency::heartbeats::Id;
+use crate::http::isolate::Isolate;
+use crate::limit::time::Span;
+use crate::policy::{Cap, Policy};
+use crate::protocol::permits::Holder;
+use crate::runtime::clock;
+use crate::runtime::sync_first::now_or_later;
+use core::fmt::Write;
+use std::rc::Rc;
+use worker::js_sys::{Function, Promise};
+use worker::wasm_bindgen::JsValue;
+use worker::wasm_bindgen::prelude::wasm_bindgen;
+use worker::{Env, worker_sys::Context};
+
+#[wasm_bindgen(module = "/src/http/permit_heartbeat.js")]
+extern "C" {
+    /// Says how [`beat`] and [`leave`] are called in whichever instance is there.
+    pub fn drive(beat: &Function, leave: &Function);
+    fn standing() -> String;
+    /// Keeps `places` from now on; see [`line`].
+    pub fn begin(env: &Env, places: &str) -> JsValue;
+    /// Keeps them until `ended`, or what they have become by now.
+    pub fn end(stay: &JsValue, context: &Context, places: Option<&str>, ended: Option<&Promise>);
+}
+
+/// Adds a place to `lines`: its cap and its number there, or none.
+pub fn line(lines: &mut String, cap: &Cap, id: Option<Id>) {
+    // A string takes all that is written to it.
+    let _ = writeln!(lines, "{} {}", cap.name, id.unwrap_or_default());
+}
+
+fn words(line: &str) -> Option<(&str, u64)> {
+    let (first, second) = line.split_once(' ')?;
+    Some((first, second.parse().ok()?))
+}
+
+fn read<'t>(policy: &'t Policy, lines: impl Iterator<Item = &'t str> + 't) -> impl Iterator<Item = (Rc<Cap>, Id)> + 't {
+    lines.filter_map(words).filter_map(|(name, id)| Some((Rc::clone(policy.cap(name)?), id)))
+}
+
+/// Tells the isolate's books whose they are, and what is under way from before its module failed.
+pub fn call_books(isolate: &Isolate) {
+    let mut books = isolate.books.borrow_mut();
+    let Some(loaded) = isolate.loaded.as_ref().filter(|_| !books.are_called()) else { return };
+    let standing = standing();
+    let mut lines = standing.lines();
+    let (id, life) = lines.next().and_then(words).unwrap_or_default();
+    books.call(Holder { id: id.parse().unwrap_or_default(), life });
+    for (cap, id) in read(&loaded.policy, lines) {
+        books.beat(&cap, id, clock::now());
+    }
+}
+
+/// Places, and what it takes to keep them.
+struct Stay {
+    isolate: Rc<Isolate>,
+    client: SlotsClient,
+    patience: Span,
+    places: Vec<(Rc<Cap>, Id)>,
+}
+
+impl Stay {
+    fn new(env: &Env, lines: &str) -> Option<Stay> {
+        let isolate = Isolate::get(env);
+        let policy = &isolate.loaded.as_ref()?.policy;
+        call_books(&isolate);
+        let places = read(policy, lines.lines()).collect();
+        let (client, patience) = (SlotsClient { env: env.clone() }, policy.settings.deadline);
+        Some(Stay { isolate, client, patience, places })
+    }
+
+    /// Renews what is held, and gives back what is not needed.
+    async fn tick(&self) {
+        // More than one cap is rare, and more than one with something to say rarer still.
+        for (cap, _) in &self.places {
+            let spent = self.admit().tick(cap).await;
+            self.isolate.circuits.borrow_mut().budget.spend(spent.into());
+        }
+    }
+
+    /// The caps whose idle slots are still to be looked after.
+    fn idle(&self, tends: impl Fn(&Admit<'_, SlotsClient>, &Rc<Cap>) -> bool) -> String {
+        let admit = self.admit();
+        let mut lines = String::new();
+        self.places.iter().filter(|(cap, _)| tends(&admit, cap)).for_each(|(cap, _)| line(&mut lines, cap, None));
+        lines
+    }
+
+    fn admit(&self) -> Admit<'_, SlotsClient> {
+        Admit { keepers: &self.client, books: &self.isolate.books, patience: self.patience, wall: clock::now }
+    }
+}
+
+/// What has a number is still under way. Renews what is held, and gives back what is not needed. Whoever looks after what is idle, and has
+/// so many looks left, is told what it has to go on with, in lines; by a promise where somebody has to be asked.
+pub fn beat(env: &Env, lines: &str, looks: Option<u32>) -> JsValue {
+    let Some(stay) = Stay::new(env, lines) else { return JsValue::from_str("") };
+    for (cap, id) in &stay.places {
+        stay.isolate.books.borrow_mut().beat(cap, *id, clock::now());
+    }
+    now_or_later(async move {
+        stay.tick().await;
+        Ok(stay.idle(|admit, cap| looks.is_some_and(|looks| admit.tend_on(cap, looks))).into())
+    })
+}
+
+/// They have ended. Whoever asks has to look after what is idle then: that is what it is told.
+pub fn leave(env: &Env, lines: &str) -> String {
+    let Some(stay) = Stay::new(env, lines) else { return String::new() };
+    for (cap, id) in &stay.places {
+        stay.isolate.books.borrow_mut().leave(cap, *id);
+    }
+    stay.idle(|admit, cap| admit.tend(cap))
+}

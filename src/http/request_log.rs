@@ -1,0 +1,123 @@
+//! What is logged of one request.
+
+use crate::concurrency::caps::Entry;
+use crate::gate::decision::Decision;
+use crate::http::incoming::Arrived;
+use crate::http::isolate::{Isolate, Loaded};
+use crate::identity::{Presented, Subject};
+use crate::limit::time::Span;
+use crate::log::refusal_sampler::{Of, Say};
+use crate::log::{self, Effect};
+use crate::policy::Reception;
+use crate::runtime::clock;
+use crate::runtime::promise::pause;
+use crate::runtime::sync_first::afterwards;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use worker::worker_sys::Context;
+use worker::{console_log, console_warn};
+
+/// A little longer than refusals are counted.
+const SOON: Span = Span::from_millis(1_100);
+
+/// Logs for one request.
+pub struct Reporter<'a> {
+    /// The isolate, which keeps the log short.
+    pub isolate: &'a Rc<Isolate>,
+    /// Its configuration.
+    pub loaded: &'a Loaded,
+    /// What outlives the request.
+    pub context: &'a Context,
+    /// The request.
+    pub arrived: &'a Arrived<'a>,
+}
+
+impl Reporter<'_> {
+    /// Logs what was refused, what would have been, and what could not be checked.
+    pub fn decided(&self, decision: &Decision<'_>) {
+        let refusals = decision.refusal.iter().map(|refusal| (refusal, Effect::Refused));
+        let shadows = decision.shadows.iter().map(|refusal| (refusal, Effect::Shadow));
+        for (refusal, effect) in refusals.chain(shadows) {
+            let of = || Of::Limit(refusal.met.limit.number, refusal.reason, effect);
+            self.refused(of, |ray| log::refusal(refusal, effect, ray));
+        }
+        for unchecked in &decision.unchecked {
+            if let Some(line) = self.isolate.warned.borrow_mut().unchecked(unchecked, clock::now()) {
+                console_warn!("{line}");
+            }
+        }
+        if let Some(stage) = self.isolate.circuits.borrow_mut().budget.news(clock::now()) {
+            log::warning("BUDGET", stage.words());
+        }
+        decision.restored.iter().for_each(|met| self.restored(&met.limit.name));
+    }
+
+    /// Logs which caps had no place, and which could not be checked.
+    pub fn entered(&self, entry: &Entry<'_>, caller: Subject) {
+        let refused = entry.refused.iter().map(|crowded| (crowded, Effect::Refused));
+        let shadows = entry.shadows.iter().map(|crowded| (crowded, Effect::Shadow));
+        for (crowded, effect) in refused.chain(shadows) {
+            let of = || Of::Cap {
+                name: crowded.cap.name.clone(),
+                binding: crowded.binding.name.clone(),
+                reason: crowded.reason,
+                effect,
+            };
+            self.refused(of, |ray| log::crowded(crowded, caller, effect, ray));
+        }
+        for place in &entry.places {
+            if let Some((was, is)) = place.news(clock::now()) {
+                log::moved(&place.cap().name, was, is);
+            }
+        }
+        for (cap, trouble) in &entry.unchecked {
+            if let Some(line) = self.isolate.warned.borrow_mut().unchecked_cap(cap, trouble, clock::now()) {
+                console_warn!("{line}");
+            }
+        }
+        entry.restored.iter().for_each(|cap| self.restored(&cap.name));
+    }
+
+    fn restored(&self, name: &str) {
+        if let Some(line) = self.isolate.warned.borrow_mut().restored(name, clock::now()) {
+            console_log!("{line}");
+        }
+    }
+
+    /// Logs an address that is not let in, or would not be.
+    pub fn received(&self, reception: &Reception<'_>, ip: Subject) {
+        let refused = reception.blocked.map(|block| (block, Effect::Refused));
+        let shadow = reception.shadow.map(|block| (block, Effect::Shadow));
+        for (block, effect) in refused.into_iter().chain(shadow) {
+            let of = || Of::Block(block.binding.map(|binding| binding.name.clone()), effect);
+            self.refused(of, |ray| log::blocked(block, ip, effect, ray));
+        }
+    }
+
+    /// Tells of a refusal, or counts it.
+    fn refused(&self, of: impl FnOnce() -> Of, line: impl FnOnce(Option<&str>)) {
+        let before = self.isolate.flood.borrow_mut().take(clock::now());
+        tell(before, self.loaded);
+        let say = self.isolate.flood.borrow_mut().refused(of, clock::now());
+        match say {
+            Say::Line => line(self.arrived.header("cf-ray").as_deref()),
+            Say::First => afterwards(self.context, tell_soon(Rc::clone(self.isolate))),
+            Say::Nothing => {}
+        }
+    }
+}
+
+/// Should it not be run to its end, the next refusal tells instead.
+async fn tell_soon(isolate: Rc<Isolate>) {
+    pause(SOON).await;
+    if let Some(loaded) = &isolate.loaded {
+        let counted = isolate.flood.borrow_mut().drain();
+        tell(counted, loaded);
+    }
+}
+
+fn tell(counted: BTreeMap<Of, u64>, loaded: &Loaded) {
+    for (of, count) in counted {
+        log::counted(&of, count, &loaded.policy);
+    }
+}

@@ -1,0 +1,11 @@
+//! The protocol between isolate and Durable Object.
+//!
+//! - [`rates`]: questions and answers about rates and quotas; [`rates_wire`]: their text form
+//! - [`permits`]: questions and answers about the permits of a cap; [`permits_wire`]: their text form
+//! - [`validate`]: rejects replies that no correct actor could send
+
+pub mod permits;
+pub mod permits_wire;
+pub mod rates;
+pub mod rates_wire;
+pub mod validate;

@@ -1,0 +1,108 @@
+//! A cap's questions and answers as text, one word each for its members, so that no parser has to be carried for them. Words that
+//! come after those known here are for later versions. The form is pinned by tests, as [`wire`](crate::protocol::rates_wire)'s is.
+
+use crate::limit::time::Span;
+use crate::policy::Size;
+use crate::protocol::permits::{Answer, Question, Reserve, Sample, TERM};
+use core::str::SplitAsciiWhitespace;
+
+/// The version of both forms. It changes when an older reader would misunderstand, not when a word is added.
+const VERSION: &str = "1";
+
+/// Writes a question.
+pub fn write_question(question: &Question) -> String {
+    let Question { holder, number, size, keeps, wants, leaves, sample } = question;
+    let size = match size {
+        Size::Fixed(most) => format!("{most}..{most}"),
+        Size::Auto { least, most } => format!("auto:{least}..{most}"),
+    };
+    let leaves = match leaves {
+        Reserve::Nothing => 0,
+        Reserve::Tenth => 10,
+        Reserve::Fifth => 5,
+    };
+    let mut text = format!("{VERSION} {holder:016x} {number} {size} {keeps} {wants} {leaves}");
+    if let Some(Sample { ended, sum_ms, min_ms, errors, peak }) = sample {
+        text += &format!(" {ended} {sum_ms} {min_ms} {errors} {peak}");
+    }
+    text
+}
+
+/// Reads a question.
+///
+/// # Errors
+/// What cannot be read.
+pub fn read_question(text: &str) -> Result<Question, String> {
+    let mut words = words(text)?;
+    let holder = u64::from_str_radix(word(&mut words)?, 16).map_err(|_| "the holder".to_owned())?;
+    let number = number(&mut words)?;
+    let size = size(word(&mut words)?).ok_or("the cap")?;
+    let keeps = self::number(&mut words)?;
+    let wants = self::number(&mut words)?;
+    let leaves = match word(&mut words)? {
+        "0" => Reserve::Nothing,
+        "10" => Reserve::Tenth,
+        "5" => Reserve::Fifth,
+        _ => return Err("what is left to others".to_owned()),
+    };
+    let mut more = || self::number(&mut words).ok();
+    let sample = match (more(), more(), more(), more(), more()) {
+        (Some(ended), Some(sum_ms), Some(min_ms), Some(errors), Some(peak)) => {
+            Some(Sample { ended, sum_ms, min_ms, errors, peak })
+        }
+        _ => None,
+    };
+    Ok(Question { holder, number, size, keeps, wants, leaves, sample })
+}
+
+fn size(text: &str) -> Option<Size> {
+    let (auto, bounds) = match text.strip_prefix("auto:") {
+        Some(bounds) => (true, bounds),
+        None => (false, text),
+    };
+    let (least, most) = bounds.split_once("..")?;
+    let (least, most) = (least.parse().ok()?, most.parse().ok()?);
+    match auto {
+        true if least <= most => Some(Size::Auto { least, most }),
+        false if least == most => Some(Size::Fixed(most)),
+        _ => None,
+    }
+}
+
+/// Writes an answer.
+pub fn write_answer(answer: &Answer) -> String {
+    let Answer { slots, share, cap, free, term, again, rows } = answer;
+    format!("{VERSION} {slots} {share} {cap} {free} {} {} {rows}", term.as_millis(), again.as_millis())
+}
+
+/// Reads an answer.
+///
+/// # Errors
+/// What cannot be read.
+pub fn read_answer(text: &str) -> Result<Answer, String> {
+    let mut words = words(text)?;
+    let mut next = || number(&mut words);
+    let (slots, share, cap, free) = (next()?, next()?, next()?, next()?);
+    // No longer than a term, whatever it says.
+    let term = Span::from_millis(next()?).min(TERM);
+    let again = Span::from_millis(next()?).min(TERM);
+    let rows = u32::try_from(next()?).unwrap_or(u32::MAX);
+    Ok(Answer { slots, share, cap, free, term, again, rows })
+}
+
+fn words(text: &str) -> Result<SplitAsciiWhitespace<'_>, String> {
+    let mut words = text.split_ascii_whitespace();
+    match words.next() {
+        Some(VERSION) => Ok(words),
+        _ => Err(format!("version {}, expected {VERSION}", text.split(' ').next().unwrap_or_default())),
+    }
+}
+
+fn word<'a>(words: &mut SplitAsciiWhitespace<'a>) -> Result<&'a str, String> {
+    words.next().ok_or_else(|| "too short".to_owned())
+}
+
+fn number(words: &mut SplitAsciiWhitespace<'_>) -> Result<u64, String> {
+    let word = word(words)?;
+    word.parse().map_err(|_| format!("{word:?} is no number"))
+}

@@ -1,0 +1,176 @@
+//! Questions and answers as text, small enough for a header: a Durable Object's body would have to be read through
+//! streams, chunk by chunk. The form is pinned by tests: for a few seconds after a deploy, old and new code talk to each other.
+
+use crate::identity::digest::Subject;
+use crate::limit::calendar::Zone;
+use crate::limit::gcra::Gcra;
+use crate::limit::lease::Wish;
+use crate::limit::time::Span;
+use crate::protocol::rates::{Ask, Back, Demand, Grant, Intent, Outcome, Reply, Terms, Weight};
+use serde::{Deserialize, Serialize};
+
+/// The version of both forms. It changes when an older reader would misunderstand, not when a field is added.
+const VERSION: u8 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct AskText {
+    v: u8,
+    intent: Intent,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    subject: Option<String>,
+    demands: Vec<DemandText>,
+    durable_after: Span,
+    patience: Span,
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    horizon: Span,
+}
+
+#[derive(Serialize, Deserialize)]
+struct DemandText {
+    limit: String,
+    cost: u64,
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    each: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    wish: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    waiting: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    owed: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    back: Option<Back>,
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    shadow: bool,
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    warmup: Span,
+    #[serde(flatten)]
+    terms: TermsText,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum TermsText {
+    Rate { interval: Span, burst: u64 },
+    Quota { count: u64, zone: String },
+}
+
+#[derive(Serialize, Deserialize)]
+struct ReplyText {
+    v: u8,
+    outcomes: Vec<Outcome>,
+    #[serde(default)]
+    grants: Vec<Option<Grant>>,
+    horizon: Span,
+    d1: u32,
+    rows: u32,
+}
+
+/// Writes a question.
+pub fn write_ask(ask: &Ask) -> String {
+    let demands = ask.demands.iter().map(|demand| DemandText {
+        limit: demand.limit.clone(),
+        cost: demand.cost,
+        each: demand.each,
+        wish: demand.wish.ahead,
+        waiting: demand.wish.waiting,
+        owed: demand.owed,
+        back: demand.back,
+        shadow: demand.weight == Weight::Shadow,
+        warmup: demand.warmup,
+        terms: match &demand.terms {
+            Terms::Rate(gcra) => TermsText::Rate { interval: gcra.interval(), burst: gcra.burst() },
+            Terms::Quota(count, zone) => TermsText::Quota { count: *count, zone: zone.to_string() },
+        },
+    });
+    let text = AskText {
+        v: VERSION,
+        intent: ask.intent,
+        subject: ask.subject.map(|subject| subject.to_string()),
+        demands: demands.collect(),
+        durable_after: ask.durable_after,
+        patience: ask.patience,
+        horizon: ask.horizon,
+    };
+    serde_json::to_string(&text).unwrap_or_default()
+}
+
+/// Reads a question.
+///
+/// # Errors
+/// A sentence that says what cannot be read.
+pub fn read_ask(text: &str) -> Result<Ask, String> {
+    let text: AskText = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    version(text.v)?;
+    let subject = text.subject.map(|hex| hex.parse::<Subject>().map_err(|_| format!("subject {hex:?}")));
+    Ok(Ask {
+        intent: text.intent,
+        subject: subject.transpose()?,
+        demands: text.demands.into_iter().map(read_demand).collect::<Result<_, String>>()?,
+        durable_after: text.durable_after,
+        patience: text.patience,
+        horizon: text.horizon,
+    })
+}
+
+fn read_demand(text: DemandText) -> Result<Demand, String> {
+    let terms = match text.terms {
+        TermsText::Rate { interval, burst } => {
+            Gcra::new(interval, burst).map(Terms::Rate).ok_or_else(|| format!("interval {interval}, burst {burst}"))?
+        }
+        TermsText::Quota { count, zone } => {
+            Terms::Quota(count, zone.parse::<Zone>().map_err(|error| error.to_string())?)
+        }
+    };
+    let weight = if text.shadow { Weight::Shadow } else { Weight::Binding };
+    let DemandText { limit, cost, each, wish, waiting, owed, back, warmup, .. } = text;
+    let wish = Wish { ahead: wish, waiting };
+    Ok(Demand { limit, terms, cost, each, wish, owed, back, weight, warmup })
+}
+
+/// Writes an answer.
+pub fn write_reply(reply: &Reply) -> String {
+    let text = ReplyText {
+        v: VERSION,
+        outcomes: reply.outcomes.clone(),
+        grants: reply.grants.clone(),
+        horizon: reply.horizon,
+        d1: reply.d1,
+        rows: reply.rows,
+    };
+    serde_json::to_string(&text).unwrap_or_default()
+}
+
+/// Reads the answer to a question of `demands` demands.
+///
+/// # Errors
+/// A sentence that says what cannot be read.
+pub fn read_reply(text: &str, demands: usize) -> Result<Reply, String> {
+    let text: ReplyText = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    version(text.v)?;
+    if text.outcomes.len() != demands {
+        return Err(format!("{} outcomes for {demands} demands", text.outcomes.len()));
+    }
+    let mut grants = text.grants;
+    grants.resize(demands, None);
+    Ok(Reply { outcomes: text.outcomes, grants, horizon: text.horizon, d1: text.d1, rows: text.rows })
+}
+
+fn one() -> u64 {
+    1
+}
+
+fn is_one(number: &u64) -> bool {
+    *number == 1
+}
+
+fn is_nothing(span: &Span) -> bool {
+    *span == Span::ZERO
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+fn version(found: u8) -> Result<(), String> {
+    if found == VERSION { Ok(()) } else { Err(format!("version {found}, expected {VERSION}")) }
+}
