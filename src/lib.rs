@@ -27,7 +27,7 @@ pub mod protocol;
 pub mod runtime;
 
 use http::isolate::Isolate;
-use runtime::sync_first::now_or_later;
+use runtime::sync_first::value_or_promise;
 use worker::js_sys::{Function, Promise};
 use worker::wasm_bindgen::JsValue;
 use worker::wasm_bindgen::prelude::wasm_bindgen;
@@ -42,7 +42,7 @@ fn start() {
 /// promise of every answer.
 #[wasm_bindgen]
 pub fn fetch(request: web_sys::Request, env: Env, context: worker_sys::Context) -> JsValue {
-    now_or_later(runtime::clock::once_a_turn(http::serve::serve(request, env, context)))
+    value_or_promise(runtime::clock::once_a_turn(http::serve::serve(request, env, context)))
 }
 
 /// Answers a request that has gone on to the origin, where something was `thrown`; or one that an instance has left without an answer by

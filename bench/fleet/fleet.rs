@@ -2,18 +2,18 @@
 
 use super::meter::{self, Random, Seen};
 use super::port::{NoLedger, OneRow, Port, Said, Slot, Want, Wants, set_wall, wall};
-use penstock::actor::rates::buckets::{Counter, answer};
-use penstock::gate::background::Runner;
+use penstock::actor::rates::buckets::{Buckets, answer};
+use penstock::gate::background::ActorCalls;
 use penstock::gate::decide::Gate;
-use penstock::gate::plan::{Patience, Plan};
-use penstock::gate::state::actor_health::Circuits;
-use penstock::gate::state::lease_cache::Wallet;
-use penstock::gate::state::local_limiter::Local;
+use penstock::gate::plan::{Plan, Timing};
+use penstock::gate::state::actor_health::ActorHealth;
+use penstock::gate::state::lease_cache::LeaseCache;
+use penstock::gate::state::local_limiter::LocalLimiter;
 use penstock::identity::Subject;
 use penstock::limit::gcra::Gcra;
 use penstock::limit::time::{Span, Time};
 use penstock::policy::Policy;
-use penstock::protocol::rates::{Ask, Terms, Trouble};
+use penstock::protocol::rates::{Ask, CallError, Terms};
 use std::cell::RefCell;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -117,14 +117,14 @@ impl Ord for At {
 
 /// What an isolate keeps.
 struct State {
-    wallet: RefCell<Wallet>,
-    local: RefCell<Local>,
-    circuits: RefCell<Circuits>,
+    wallet: RefCell<LeaseCache>,
+    local: RefCell<LocalLimiter>,
+    circuits: RefCell<ActorHealth>,
 }
 
 impl State {
     fn new(seed: u64) -> Rc<State> {
-        let circuits = RefCell::new(Circuits::new(seed, None));
+        let circuits = RefCell::new(ActorHealth::new(seed, None));
         Rc::new(State { wallet: RefCell::default(), local: RefCell::default(), circuits })
     }
 }
@@ -162,7 +162,7 @@ pub struct Fleet {
     isolates: Vec<Isolate>,
     tasks: Vec<Task>,
     free: Vec<usize>,
-    counter: RefCell<Counter>,
+    counter: RefCell<Buckets>,
     disk: OneRow,
     /// When the actor has nothing to do any more.
     idle: u64,
@@ -271,7 +271,7 @@ impl Fleet {
                 }
                 if self.idle.saturating_sub(self.now) > self.setup.queue.as_nanos() {
                     let Call { task, life, slot, .. } = call;
-                    let said = (Err(Trouble::Overloaded), self.now);
+                    let said = (Err(CallError::Overloaded), self.now);
                     return self
                         .push(self.now + self.setup.trip.as_nanos() / 2, Event::Hear { task, life, slot, said });
                 }
@@ -280,7 +280,7 @@ impl Fleet {
                 let late = call.due;
                 if self.idle + self.setup.trip.as_nanos() / 2 > late {
                     let (task, life, slot) = (call.task, call.life, call.slot.clone());
-                    self.push(late, Event::Hear { task, life, slot, said: (Err(Trouble::Late), late) });
+                    self.push(late, Event::Hear { task, life, slot, said: (Err(CallError::Late), late) });
                 }
                 self.push(self.idle, Event::Work(call));
             }
@@ -303,7 +303,7 @@ impl Fleet {
                 self.next(self.setup.isolate_crashes, Event::IsolateCrash(isolate));
             }
             Event::ActorCrash => {
-                let mut counter = Counter::default();
+                let mut counter = Buckets::default();
                 if let Some((id, tat)) = self.disk.0.get() {
                     counter.restore(id, tat);
                 }
@@ -320,7 +320,7 @@ impl Fleet {
         let port = Port { wants: Rc::clone(&self.wants), taken: None.into() };
         let future = Box::pin(async move {
             let State { wallet, local, circuits } = &*state;
-            let patience = Patience { durable_after: Span::from_secs(10), deadline: DEADLINE };
+            let patience = Timing { durable_after: Span::from_secs(10), deadline: DEADLINE };
             let gate = Gate { actors: &port, wallet, local, circuits, patience, wall };
             let decision = gate.decide(plan).await;
             {
@@ -335,7 +335,7 @@ impl Fleet {
                 notes.times.push(at);
                 notes.seen.passed += u64::from(measured);
             }
-            let runner = Runner { actors: &port, wallet, circuits, patience, wall };
+            let runner = ActorCalls { actors: &port, wallet, circuits, patience, wall };
             for errand in gate.refills(plan) {
                 runner.refill(errand).await;
             }
@@ -411,7 +411,7 @@ impl Fleet {
         }
         let heard = self.now + self.setup.trip.as_nanos() / 2;
         if heard <= due {
-            let said = (reply.map_err(Trouble::Failed), self.now);
+            let said = (reply.map_err(CallError::Failed), self.now);
             self.push(heard, Event::Hear { task, life, slot, said });
         }
     }

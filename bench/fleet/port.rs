@@ -1,12 +1,12 @@
 //! The network as a gate meets it.
 
-use penstock::actor::rates::buckets::Disk;
-use penstock::actor::rates::prepaid_quota::Rest;
+use penstock::actor::rates::buckets::BucketStore;
+use penstock::actor::rates::prepaid_quota::UnusedQuota;
 use penstock::ledger::{Added, Entry, Ledger};
 use penstock::limit::bucket_table::BucketId;
 use penstock::limit::time::{Span, Time};
-use penstock::limit::warmup::Saved;
-use penstock::protocol::rates::{Actors, Ask, Reply, Seat, Trouble};
+use penstock::limit::warmup::SavedWarmup;
+use penstock::protocol::rates::{ActorKey, Actors, Ask, CallError, Reply};
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -53,7 +53,7 @@ impl<T> Future for Slot<T> {
 }
 
 /// What came of a call: the answer, and the true time at which the actor gave it.
-pub type Said = (Result<Reply, Trouble>, u64);
+pub type Said = (Result<Reply, CallError>, u64);
 
 /// What a task wants of the world.
 pub enum Want {
@@ -72,7 +72,7 @@ pub struct Port {
 }
 
 impl Actors for Port {
-    async fn ask(&self, _: &Seat<'_>, ask: &Ask, patience: Span) -> Result<Reply, Trouble> {
+    async fn ask(&self, _: &ActorKey<'_>, ask: &Ask, patience: Span) -> Result<Reply, CallError> {
         let slot = Slot::empty();
         self.wants.borrow_mut().push(Want::Ask(Box::new(ask.clone()), slot.clone(), patience));
         let (said, at) = slot.await;
@@ -91,13 +91,13 @@ impl Actors for Port {
 #[derive(Default)]
 pub struct OneRow(pub Cell<Option<(BucketId, Time)>>);
 
-impl Disk for OneRow {
+impl BucketStore for OneRow {
     fn save(&self, id: BucketId, tat: Time) -> Result<u32, String> {
         self.0.set(Some((id, tat)));
         Ok(1)
     }
 
-    fn save_warm(&self, _: BucketId, _: &Saved) -> Result<u32, String> {
+    fn save_warm(&self, _: BucketId, _: &SavedWarmup) -> Result<u32, String> {
         Err("nothing warms up here".into())
     }
 }
@@ -110,7 +110,7 @@ impl Ledger for NoLedger {
         Err("there is no D1".into())
     }
 
-    async fn give_back(&self, _: &Rest) -> Result<(), String> {
+    async fn give_back(&self, _: &UnusedQuota) -> Result<(), String> {
         Err("there is no D1".into())
     }
 }

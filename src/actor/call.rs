@@ -1,7 +1,7 @@
 //! One call to an object: a question in a header, an answer in another.
 
 use crate::actor::name::Region;
-use crate::protocol::rates::Trouble;
+use crate::protocol::rates::CallError;
 use crate::runtime::promise::hear;
 use worker::Env;
 use worker::js_sys::{Error, Promise, Reflect};
@@ -33,29 +33,29 @@ pub async fn call(
     (name, region): (&str, Region),
     (ask, question): (&str, &str),
     reply: &str,
-) -> Result<String, Trouble> {
+) -> Result<String, CallError> {
     let namespace = Reflect::get(env, &"BUCKETS".into()).map_err(|thrown| trouble(&thrown))?;
     let answer = hear(js::call(&namespace, name, region.hint(), ask, question, reply)).await;
     let answer = answer.map_err(|thrown| trouble(&thrown))?.as_string().unwrap_or_default();
     match answer.split_once('\n') {
         Some(("200", text)) => Ok(text.to_owned()),
-        Some((status, "")) => Err(Trouble::Nonsense(["status ", status].concat())),
-        Some((_, said)) => Err(Trouble::Nonsense(said.to_owned())),
-        None => Err(Trouble::Nonsense("no status".to_owned())),
+        Some((status, "")) => Err(CallError::Nonsense(["status ", status].concat())),
+        Some((_, said)) => Err(CallError::Nonsense(said.to_owned())),
+        None => Err(CallError::Nonsense("no status".to_owned())),
     }
 }
 
 /// Tells errors apart by the flags that the platform sets on the exception.
-pub fn trouble(thrown: &JsValue) -> Trouble {
+pub fn trouble(thrown: &JsValue) -> CallError {
     let flag =
         |name: &str| thrown.is_object() && Reflect::get(thrown, &name.into()).is_ok_and(|value| value.is_truthy());
     if flag("overloaded") {
-        Trouble::Overloaded
+        CallError::Overloaded
     } else if flag("retryable") {
-        Trouble::Disconnected
+        CallError::Disconnected
     } else {
         let message = thrown.dyn_ref::<Error>().map(|error| String::from(error.message()));
-        Trouble::Failed(
+        CallError::Failed(
             message.or_else(|| thrown.as_string()).unwrap_or_else(|| "it threw what is no error".to_owned()),
         )
     }

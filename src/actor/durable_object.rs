@@ -1,14 +1,14 @@
-//! The Durable Object itself: storage, alarm and requests around a [`Counter`].
+//! The Durable Object itself: storage, alarm and requests around a [`Buckets`].
 
 #![expect(missing_docs, reason = "the methods that the macro makes cannot be documented")]
 
 use crate::actor::permits::client::SLOTS;
-use crate::actor::permits::lender::{ON_DISK, Slots};
-use crate::actor::permits::store::SqlShelf;
-use crate::actor::rates::buckets::{Counter, answer};
+use crate::actor::permits::lender::{ON_DISK, PermitLender};
+use crate::actor::permits::store::SqlPermitStore;
+use crate::actor::rates::buckets::{Buckets, answer};
 use crate::actor::rates::client::{ASK, REPLY};
-use crate::actor::rates::prepaid_quota::{IDLE, Rest};
-use crate::actor::rates::store::SqlDisk;
+use crate::actor::rates::prepaid_quota::{IDLE, UnusedQuota};
+use crate::actor::rates::store::SqlBucketStore;
 use crate::ledger::Ledger;
 use crate::ledger::d1::D1Ledger;
 use crate::limit::time::{Span, Time};
@@ -32,13 +32,13 @@ const LONGEST: Span = Span::from_secs(30 * 24 * 60 * 60);
 #[durable_object(alarm)]
 pub struct BucketActor {
     state: State,
-    disk: SqlDisk,
+    disk: SqlBucketStore,
     ledger: D1Ledger,
-    counter: RefCell<Counter>,
+    counter: RefCell<Buckets>,
     loaded: Cell<bool>,
-    shelf: SqlShelf,
+    shelf: SqlPermitStore,
     /// Of a cap's actor; `None` until its rows are read.
-    slots: RefCell<Option<Slots>>,
+    slots: RefCell<Option<PermitLender>>,
     alarm: Cell<Alarm>,
     /// When it was last told that tokens may be lost.
     told: Cell<Time>,
@@ -57,8 +57,8 @@ enum Alarm {
 
 impl DurableObject for BucketActor {
     fn new(state: State, env: Env) -> Self {
-        let disk = SqlDisk::new(state.storage().sql());
-        let shelf = SqlShelf::new(state.storage().sql());
+        let disk = SqlBucketStore::new(state.storage().sql());
+        let shelf = SqlPermitStore::new(state.storage().sql());
         BucketActor {
             disk,
             ledger: D1Ledger(env.d1("DB").ok()),
@@ -161,7 +161,7 @@ impl BucketActor {
     }
 
     /// Tells that D1 may not have taken back what it was given, if that was not said a moment ago.
-    fn lost(&self, rest: &Rest, problem: &str) {
+    fn lost(&self, rest: &UnusedQuota, problem: &str) {
         let now = clock::now();
         if self.told.get().plus(TELL_EVERY) <= now {
             self.told.set(now);
@@ -183,11 +183,11 @@ impl BucketActor {
     /// Does `work` with what is lent, read from the disk if it has not been.
     fn with_slots<T>(
         &self,
-        work: impl FnOnce(&mut Slots) -> std::result::Result<T, String>,
+        work: impl FnOnce(&mut PermitLender) -> std::result::Result<T, String>,
     ) -> std::result::Result<T, String> {
         let mut slots = self.slots.borrow_mut();
         if slots.is_none() {
-            let mut read = Slots::default();
+            let mut read = PermitLender::default();
             self.shelf.load(&mut read)?;
             *slots = Some(read);
         }

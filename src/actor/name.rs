@@ -3,7 +3,7 @@
 //! Callers share objects. One object per caller would let a botnet, or one client with random keys, wake any number of
 //! objects, which the platform limits for the whole account; and a warm object answers sooner than a new one.
 
-use crate::protocol::rates::{SHARDS, Seat};
+use crate::protocol::rates::{ActorKey, SHARDS};
 use cf_colo_hint::{Colo, LocationHint};
 
 /// The part of the world that a request arrived in; by default the unknown one.
@@ -23,10 +23,10 @@ impl Region {
 }
 
 /// The name of the object at `seat`, for a request that arrived in `region`.
-pub fn object_name(seat: &Seat<'_>, region: Region) -> String {
+pub fn object_name(seat: &ActorKey<'_>, region: Region) -> String {
     match seat {
-        Seat::Ip(subject) => format!("ip/{}/{}", region.hint().unwrap_or("any"), subject.shard(SHARDS)),
-        Seat::Key(subject) => format!("key/{}", subject.shard(SHARDS)),
-        Seat::Shared(limit) => format!("shared/{limit}"),
+        ActorKey::Ip(subject) => format!("ip/{}/{}", region.hint().unwrap_or("any"), subject.shard(SHARDS)),
+        ActorKey::Key(subject) => format!("key/{}", subject.shard(SHARDS)),
+        ActorKey::Shared(limit) => format!("shared/{limit}"),
     }
 }

@@ -1,15 +1,15 @@
 //! A request's way to a slot, and what goes on while it has one.
 
-use crate::concurrency::caps::{Entry, MetCap};
+use crate::concurrency::caps::{Admission, PlannedCap};
 use crate::concurrency::heartbeats::Id;
-use crate::concurrency::permit_lease::{Book, Turn};
-use crate::concurrency::permit_leases::{Books, Ticket};
-use crate::gate::on_error::Ways;
-use crate::gate::state::actor_health::Heard;
+use crate::concurrency::permit_lease::{NextStep, PermitLease};
+use crate::concurrency::permit_leases::{PermitGuard, PermitLeases};
+use crate::gate::on_error::OnErrorActions;
+use crate::gate::state::actor_health::CallResult;
 use crate::limit::time::{Span, Time};
 use crate::policy::Cap;
-use crate::protocol::permits::{Keepers, Question, Reserve};
-use crate::protocol::rates::Trouble;
+use crate::protocol::permits::{PermitActors, PermitAsk, Reserve};
+use crate::protocol::rates::CallError;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -25,7 +25,7 @@ const ASKS: u32 = 4;
 
 /// Why there is no place.
 #[derive(Clone, Debug)]
-pub enum Without {
+pub enum NoPermit {
     /// All slots are in use.
     Full,
     /// The cap cannot be checked, and must not be passed unchecked.
@@ -38,19 +38,24 @@ pub struct Admit<'a, K> {
     /// Those who keep count.
     pub keepers: &'a K,
     /// What the isolate knows.
-    pub books: &'a RefCell<Books>,
+    pub books: &'a RefCell<PermitLeases>,
     /// How long a decision may take, and so an actor.
     pub patience: Span,
     /// Reads the wall clock.
     pub wall: fn() -> Time,
 }
 
-impl<K: Keepers> Admit<'_, K> {
+impl<K: PermitActors> Admit<'_, K> {
     /// Gets a request a place under one cap more: it has so much `time` for that, besides what it waits for a place. Notes in `entry` what it
     /// took.
-    pub async fn admit<'p>(&self, met: &MetCap<'p>, time: Span, entry: &mut Entry<'p>) -> Result<Ticket, Without> {
-        let &MetCap { cap, leaves, wait, .. } = met;
-        let Entry { spent, places, .. } = &mut *entry;
+    pub async fn admit<'p>(
+        &self,
+        met: &PlannedCap<'p>,
+        time: Span,
+        entry: &mut Admission<'p>,
+    ) -> Result<PermitGuard, NoPermit> {
+        let &PlannedCap { cap, leaves, wait, .. } = met;
+        let Admission { spent, places, .. } = &mut *entry;
         spent.limits = spent.limits.saturating_add(1);
         let begun = (self.wall)();
         let mut again = false;
@@ -63,7 +68,7 @@ impl<K: Keepers> Admit<'_, K> {
         let (place, trouble) = loop {
             let at = (self.wall)();
             if in_vain >= ASKS {
-                break (Err(Without::Full), None);
+                break (Err(NoPermit::Full), None);
             }
             let granted = full.map_or(time, |_| time.plus(wait));
             let left = granted.over(at.since(begun)).min(self.patience);
@@ -77,11 +82,11 @@ impl<K: Keepers> Admit<'_, K> {
                 // What is asked of one in trouble needs its time.
                 let vain = book.is_in_trouble() && self.is_short(left);
                 let turn = book.turn(leaves, now, if vain { Span::ZERO } else { left });
-                if matches!(turn, Turn::Go(_)) {
+                if matches!(turn, NextStep::Go(_)) {
                     if pressed {
                         book.relieve(leaves);
                     }
-                } else if !pressed || matches!(turn, Turn::Ask(_)) {
+                } else if !pressed || matches!(turn, NextStep::Ask(_)) {
                     // Once, and once more when a question has been asked without it.
                     book.press(leaves);
                     pressed = true;
@@ -89,34 +94,34 @@ impl<K: Keepers> Admit<'_, K> {
                 turn
             });
             match turn {
-                Turn::Go(id) => {
+                NextStep::Go(id) => {
                     spent.wallet = spent.wallet.saturating_add(u32::from(!asked));
                     break (Ok(self.ticket(cap, id)), None);
                 }
-                Turn::Ask(question) => {
+                NextStep::Ask(question) => {
                     asked = true;
                     in_vain = u32::saturating_add(in_vain, 1);
                     spent.actors = spent.actors.saturating_add(1);
                     match self.ask(cap, &question, left).await {
                         Ok(rows) => spent.rows = spent.rows.saturating_add(rows),
                         // The way broke: another may not.
-                        Err(Trouble::Disconnected) if in_vain == 1 => {}
+                        Err(CallError::Disconnected) if in_vain == 1 => {}
                         Err(trouble) => break (self.alone(cap, leaves), Some(trouble)),
                     }
                 }
-                Turn::Look if left > Span::ZERO => self.keepers.pause(LOOK).await,
-                Turn::Look => break (self.alone(cap, leaves), Some(Trouble::Late)),
-                Turn::Full if waited(full) < wait => {
+                NextStep::Look if left > Span::ZERO => self.keepers.pause(LOOK).await,
+                NextStep::Look => break (self.alone(cap, leaves), Some(CallError::Late)),
+                NextStep::Full if waited(full) < wait => {
                     full = full.or(Some(at));
                     waiting = waiting.or_else(|| self.book(cap, |book, now| book.may_wait(leaves, now)));
                     if waiting.is_none() {
-                        break (Err(Without::Full), None);
+                        break (Err(NoPermit::Full), None);
                     }
                     in_vain = 0;
                     self.keepers.pause(WAIT_LOOK).await;
                 }
-                Turn::Full => break (Err(Without::Full), None),
-                Turn::Unknown => break (self.alone(cap, leaves), Some(Trouble::NotAsked)),
+                NextStep::Full => break (Err(NoPermit::Full), None),
+                NextStep::Unknown => break (self.alone(cap, leaves), Some(CallError::NotAsked)),
             }
         };
         if let Some(id) = waiting {
@@ -148,7 +153,7 @@ impl<K: Keepers> Admit<'_, K> {
 
     /// Whether somebody has to look after idle slots of `cap`; whoever asks has to.
     pub fn tend(&self, cap: &Rc<Cap>) -> bool {
-        self.book(cap, Book::tend)
+        self.book(cap, PermitLease::tend)
     }
 
     /// Whether whoever looks after idle slots of `cap` has to go on, who has so many looks left.
@@ -156,33 +161,33 @@ impl<K: Keepers> Admit<'_, K> {
         self.book(cap, |book, now| book.tend_on(looks, now))
     }
 
-    async fn ask(&self, cap: &Rc<Cap>, question: &Question, patience: Span) -> Result<u32, Trouble> {
+    async fn ask(&self, cap: &Rc<Cap>, question: &PermitAsk, patience: Span) -> Result<u32, CallError> {
         let answer = self.keepers.ask(&cap.name, question, patience).await;
         let heard = match &answer {
-            Err(Trouble::Late) if self.is_short(patience) => Heard::Nothing,
-            answer => Heard::of(answer),
+            Err(CallError::Late) if self.is_short(patience) => CallResult::Nothing,
+            answer => CallResult::of(answer),
         };
         self.book(cap, |book, now| book.hear(question.number, answer.as_ref().copied().map_err(|_| heard), now));
         answer.map(|answer| answer.rows)
     }
 
     /// What a cap comes to that cannot be checked.
-    fn alone(&self, cap: &Rc<Cap>, leaves: Reserve) -> Result<Ticket, Without> {
+    fn alone(&self, cap: &Rc<Cap>, leaves: Reserve) -> Result<PermitGuard, NoPermit> {
         self.book(cap, |book, _| book.step_down());
-        let ways = Ways {
-            local: || self.book(cap, |book, now| book.enter_alone(leaves, now)).ok_or(Without::Full),
+        let records = OnErrorActions {
+            local: || self.book(cap, |book, now| book.enter_alone(leaves, now)).ok_or(NoPermit::Full),
             open: || Ok(self.book(cap, |book, now| book.enter(leaves, now))),
-            closed: || Err(Without::Unknown),
+            closed: || Err(NoPermit::Unknown),
         };
-        let id = ways.go(cap.on_error);
+        let id = records.go(cap.on_error);
         id.map(|id| self.ticket(cap, id))
     }
 
-    fn ticket(&self, cap: &Rc<Cap>, id: Id) -> Ticket {
+    fn ticket(&self, cap: &Rc<Cap>, id: Id) -> PermitGuard {
         self.books.borrow_mut().ticket(cap, id)
     }
 
-    fn book<T>(&self, cap: &Cap, work: impl FnOnce(&mut Book, Time) -> T) -> T {
+    fn book<T>(&self, cap: &Cap, work: impl FnOnce(&mut PermitLease, Time) -> T) -> T {
         let book = self.books.borrow_mut().of(cap);
         let mut book = book.borrow_mut();
         let now = book.now((self.wall)());

@@ -1,13 +1,13 @@
 //! Which caps a request meets, and its way through them.
 
-use crate::concurrency::admit::{Admit, Without};
-use crate::concurrency::permit_leases::Ticket;
+use crate::concurrency::admit::{Admit, NoPermit};
+use crate::concurrency::permit_leases::PermitGuard;
 use crate::gate::decision::{Reason, Spent};
 use crate::identity::Subject;
 use crate::limit::time::Span;
 use crate::policy::{Binding, Cap, Mode, Policy};
-use crate::protocol::permits::{Keepers, Reserve};
-use crate::protocol::rates::Trouble;
+use crate::protocol::permits::{PermitActors, Reserve};
+use crate::protocol::rates::CallError;
 use std::rc::Rc;
 
 /// Those who find it full are told to come back after so many seconds, each caller its own number of them, so that they do
@@ -16,7 +16,7 @@ const COME_BACK: (u64, u64) = (1, 3);
 
 /// What a request would become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum RequestKind {
     /// A request.
     Plain,
     /// A WebSocket.
@@ -25,7 +25,7 @@ pub enum Kind {
 
 /// A cap that a request meets.
 #[derive(Clone, Copy, Debug)]
-pub struct MetCap<'p> {
+pub struct PlannedCap<'p> {
     /// The cap.
     pub cap: &'p Rc<Cap>,
     /// Its binding.
@@ -38,7 +38,7 @@ pub struct MetCap<'p> {
 
 /// A cap under which there was no place.
 #[derive(Clone, Copy, Debug)]
-pub struct Crowded<'p> {
+pub struct CapRefusal<'p> {
     /// The cap.
     pub cap: &'p Rc<Cap>,
     /// Its binding.
@@ -51,15 +51,15 @@ pub struct Crowded<'p> {
 
 /// How a request came through its caps.
 #[derive(Debug, Default)]
-pub struct Entry<'p> {
+pub struct Admission<'p> {
     /// The places that it has.
-    pub places: Vec<Ticket>,
+    pub places: Vec<PermitGuard>,
     /// The cap that refuses it; then it has no places.
-    pub refused: Option<Crowded<'p>>,
+    pub refused: Option<CapRefusal<'p>>,
     /// Caps in shadow that would have.
-    pub shadows: Vec<Crowded<'p>>,
+    pub shadows: Vec<CapRefusal<'p>>,
     /// Caps whose actors could not be asked.
-    pub unchecked: Vec<(&'p Cap, Trouble)>,
+    pub unchecked: Vec<(&'p Cap, CallError)>,
     /// Caps that were checked again, and could not be before.
     pub restored: Vec<&'p Cap>,
     /// How long it has waited for places.
@@ -69,13 +69,13 @@ pub struct Entry<'p> {
 }
 
 /// The caps that a request for `route` meets: the narrower binding's before base's.
-pub fn met<'p>(policy: &'p Policy, route: Option<&'p Binding>, kind: Kind) -> Vec<MetCap<'p>> {
+pub fn met<'p>(policy: &'p Policy, route: Option<&'p Binding>, kind: RequestKind) -> Vec<PlannedCap<'p>> {
     if route.is_some_and(|binding| binding.exempt) {
         return Vec::new();
     }
     let priority = policy.priority(route);
     let bindings = || route.into_iter().chain(&policy.base);
-    let of = |binding: &'p Binding, cap: &'p Rc<Cap>, wait| MetCap {
+    let of = |binding: &'p Binding, cap: &'p Rc<Cap>, wait| PlannedCap {
         cap,
         binding,
         leaves: Reserve::of(priority, cap.highest),
@@ -85,19 +85,19 @@ pub fn met<'p>(policy: &'p Policy, route: Option<&'p Binding>, kind: Kind) -> Ve
         let capacity = &binding.capacity;
         Some(of(binding, capacity.in_flight.as_ref()?, capacity.wait))
     });
-    let sockets = bindings().filter(|_| kind == Kind::Socket);
+    let sockets = bindings().filter(|_| kind == RequestKind::Socket);
     let sockets = sockets.filter_map(|binding| Some(of(binding, binding.capacity.sockets.as_ref()?, Span::ZERO)));
     in_flight.chain(sockets).collect()
 }
 
 /// Gets a request of `caller`'s a place under each of `caps`, or under none. It has so much `time` for that, besides what it waits for places.
 pub async fn enter<'p>(
-    admit: &Admit<'_, impl Keepers>,
-    mut caps: &[MetCap<'p>],
+    admit: &Admit<'_, impl PermitActors>,
+    mut caps: &[PlannedCap<'p>],
     caller: Subject,
     time: Span,
-) -> Entry<'p> {
-    let mut entry = Entry::default();
+) -> Admission<'p> {
+    let mut entry = Admission::default();
     let due = (admit.wall)().plus(time);
     while let [met, next @ ..] = caps {
         caps = next;
@@ -109,11 +109,11 @@ pub async fn enter<'p>(
                 entry.places.push(place);
                 continue;
             }
-            Err(Without::Unknown) => Reason::LimiterUnavailable,
-            Err(Without::Full) => Reason::OverCapacity,
+            Err(NoPermit::Unknown) => Reason::LimiterUnavailable,
+            Err(NoPermit::Full) => Reason::OverCapacity,
         };
-        let &MetCap { cap, binding, .. } = met;
-        let crowded = Crowded { cap, binding, reason, wait: come_back(caller) };
+        let &PlannedCap { cap, binding, .. } = met;
+        let crowded = CapRefusal { cap, binding, reason, wait: come_back(caller) };
         match cap.mode {
             Mode::Shadow => entry.shadows.push(crowded),
             Mode::Enforce => {

@@ -1,7 +1,7 @@
 //! Who is still there. In Workers a request whose client has left may never run on, and nothing tells: so each one gives a sign of
 //! life again and again, and one that has not for a while is gone.
 
-use crate::concurrency::per_reserve::Each;
+use crate::concurrency::per_reserve::PerReserve;
 use crate::limit::time::{Span, Time};
 use crate::protocol::permits::Reserve;
 use hashbrown::HashMap;
@@ -38,9 +38,9 @@ pub fn leaves(id: Id) -> Reserve {
 
 /// Those who are there.
 #[derive(Debug, Default)]
-pub struct Beats {
+pub struct Heartbeats {
     last: HashMap<Id, Time>,
-    count: Each,
+    count: PerReserve,
     next: Id,
     looked: Time,
     swept: Time,
@@ -48,10 +48,10 @@ pub struct Beats {
     grace: Time,
 }
 
-impl Beats {
+impl Heartbeats {
     /// Nobody yet; who enters is called by a number above `least`, a multiple of four.
-    pub fn above(least: Id) -> Beats {
-        Beats { next: least, ..Beats::default() }
+    pub fn above(least: Id) -> Heartbeats {
+        Heartbeats { next: least, ..Heartbeats::default() }
     }
 
     /// How many are there.
@@ -61,7 +61,7 @@ impl Beats {
     }
 
     /// How many are there that leave so much to others.
-    pub fn each(&mut self, now: Time) -> Each {
+    pub fn each(&mut self, now: Time) -> PerReserve {
         self.look(now);
         self.count
     }
@@ -104,8 +104,8 @@ impl Beats {
         // Looking through them all is for once in a while.
         if now >= self.grace && self.swept.plus(SWEEP) <= now {
             self.swept = now;
-            let Beats { last, count, .. } = self;
-            *count = Each::default();
+            let Heartbeats { last, count, .. } = self;
+            *count = PerReserve::default();
             last.retain(|id, last| {
                 let stays = now.since(*last) < GONE;
                 count.add(leaves(*id), u64::from(stays));

@@ -4,16 +4,16 @@ use crate::protocol::permits::Reserve;
 
 /// A number for each reserve: of slots, or of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Each {
+pub struct PerReserve {
     nothing: u64,
     tenth: u64,
     fifth: u64,
 }
 
-impl Each {
+impl PerReserve {
     /// `number` for each.
-    pub const fn all(number: u64) -> Each {
-        Each { nothing: number, tenth: number, fifth: number }
+    pub const fn all(number: u64) -> PerReserve {
+        PerReserve { nothing: number, tenth: number, fifth: number }
     }
 
     /// That of `leaves`.
@@ -45,7 +45,7 @@ impl Each {
 
     /// What those that leave less than `leaves` come to together.
     pub fn below(self, leaves: Reserve) -> u64 {
-        let Each { nothing, tenth, .. } = self;
+        let PerReserve { nothing, tenth, .. } = self;
         match leaves {
             Reserve::Nothing => 0,
             Reserve::Tenth => nothing,
@@ -54,13 +54,13 @@ impl Each {
     }
 
     /// None of them more than `most`.
-    pub fn up_to(self, most: u64) -> Each {
-        Each { nothing: self.nothing.min(most), tenth: self.tenth.min(most), fifth: self.fifth.min(most) }
+    pub fn up_to(self, most: u64) -> PerReserve {
+        PerReserve { nothing: self.nothing.min(most), tenth: self.tenth.min(most), fifth: self.fifth.min(most) }
     }
 
     /// The greater of both, for each.
-    pub fn max(self, other: Each) -> Each {
-        Each {
+    pub fn max(self, other: PerReserve) -> PerReserve {
+        PerReserve {
             nothing: self.nothing.max(other.nothing),
             tenth: self.tenth.max(other.tenth),
             fifth: self.fifth.max(other.fifth),

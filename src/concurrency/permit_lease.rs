@@ -1,12 +1,12 @@
 //! What an isolate knows of one cap: the slots it holds, who uses them, and whether more are to be had.
 
-use crate::concurrency::heartbeats::{Beats, Id};
-use crate::concurrency::per_reserve::Each;
-use crate::gate::state::actor_health::Circuit;
-use crate::limit::monotonic::Steady;
+use crate::concurrency::heartbeats::{Heartbeats, Id};
+use crate::concurrency::per_reserve::PerReserve;
+use crate::gate::state::actor_health::CircuitBreaker;
+use crate::limit::monotonic::MonotonicClock;
 use crate::limit::time::{Span, Time};
 use crate::policy::Size;
-use crate::protocol::permits::{Holder, Question, Reserve, Sample};
+use crate::protocol::permits::{Holder, OriginSample, PermitAsk, Reserve};
 use renewal::{Asked, Checked};
 
 mod renewal;
@@ -20,21 +20,21 @@ const TELL_EVERY: Span = Span::from_secs(10);
 
 /// One cap's book.
 #[derive(Debug)]
-pub struct Book {
+pub struct PermitLease {
     holder: u64,
     size: Size,
-    clock: Steady,
+    clock: MonotonicClock,
     /// Slots held until `until`: all, and of these the ones that were lent for requests that leave at least so much to others.
-    held: Each,
+    held: PerReserve,
     until: Time,
     /// Whether an earlier instance may hold some that this one has not heard of.
     inherits: bool,
     /// The fair shares of these, as last heard; no more is used.
-    share: Each,
+    share: PerReserve,
     /// As last heard.
     cap: u64,
     /// The requests under way.
-    users: Beats,
+    users: Heartbeats,
     /// Slots that the actor last gave.
     given: u64,
     /// The question under way.
@@ -43,19 +43,19 @@ pub struct Book {
     tried: Time,
     heard: Time,
     /// Whether the actor is left alone.
-    circuit: Circuit,
+    circuit: CircuitBreaker,
     checked: Checked,
     /// Until then there are no slots for requests that leave so many to others, or more.
     full: Option<(Reserve, Time)>,
     /// Requests that found no slot since the last question for such, in this stretch of [`IDLE`].
-    pressed: Each,
+    pressed: PerReserve,
     /// The most of each kind under way at once, in this stretch of [`IDLE`] and in the one before.
-    peak: Each,
-    last_peak: Each,
+    peak: PerReserve,
+    last_peak: PerReserve,
     stretch: Time,
-    sample: Sample,
+    sample: OriginSample,
     /// Those who wait for a slot although it is full.
-    waiting: Beats,
+    waiting: Heartbeats,
     /// When idle slots were last looked after.
     tended: Option<Time>,
     /// The cap that was last logged, and when.
@@ -64,11 +64,11 @@ pub struct Book {
 
 /// What a request may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum NextStep {
     /// Go on, with this slot.
     Go(Id),
     /// Ask the actor this, and say what it said.
-    Ask(Question),
+    Ask(PermitAsk),
     /// Look again in a moment: another has asked.
     Look,
     /// There is none.
@@ -77,33 +77,33 @@ pub enum Turn {
     Unknown,
 }
 
-impl Book {
-    /// The empty book of an instance that holds slots as `holder`. What earlier ones have left under way is to [`Book::beat`] before it is used.
-    pub fn new(holder: Holder, size: Size) -> Book {
-        Book {
+impl PermitLease {
+    /// The empty book of an instance that holds slots as `holder`. What earlier ones have left under way is to [`PermitLease::beat`] before it is used.
+    pub fn new(holder: Holder, size: Size) -> PermitLease {
+        PermitLease {
             holder: holder.id,
             size,
-            clock: Steady::default(),
-            held: Each::default(),
+            clock: MonotonicClock::default(),
+            held: PerReserve::default(),
             until: Time::default(),
             inherits: holder.life > 0,
-            share: Each::all(u64::MAX),
+            share: PerReserve::all(u64::MAX),
             cap: 0,
-            users: Beats::above(holder.numbers()),
+            users: Heartbeats::above(holder.numbers()),
             given: 0,
             asked: None,
             number: holder.numbers(),
             tried: Time::default(),
             heard: Time::default(),
-            circuit: Circuit::default(),
+            circuit: CircuitBreaker::default(),
             checked: Checked::Yes,
             full: None,
-            pressed: Each::default(),
-            peak: Each::default(),
-            last_peak: Each::default(),
+            pressed: PerReserve::default(),
+            peak: PerReserve::default(),
+            last_peak: PerReserve::default(),
             stretch: Time::default(),
-            sample: Sample::default(),
-            waiting: Beats::default(),
+            sample: OriginSample::default(),
+            waiting: Heartbeats::default(),
             tended: None,
             logged: (0, Time::default()),
         }
@@ -130,19 +130,19 @@ impl Book {
     }
 
     /// A request's turn, which can wait so long for an answer.
-    pub fn turn(&mut self, leaves: Reserve, now: Time, patience: Span) -> Turn {
+    pub fn turn(&mut self, leaves: Reserve, now: Time, patience: Span) -> NextStep {
         if self.has_room(leaves, now) {
-            return Turn::Go(self.enter(leaves, now));
+            return NextStep::Go(self.enter(leaves, now));
         }
         if self.full.is_some_and(|(least, until)| least <= leaves && now < until) {
-            return Turn::Full;
+            return NextStep::Full;
         }
         if self.busy(now) {
             // Nobody else waits for the one that is to find out whether the trouble is over.
-            return if self.circuit.is_open() { Turn::Unknown } else { Turn::Look };
+            return if self.circuit.is_open() { NextStep::Unknown } else { NextStep::Look };
         }
         let more = self.pressed.of(leaves).max(1);
-        self.ask(more, leaves, now, patience).map_or(Turn::Unknown, Turn::Ask)
+        self.ask(more, leaves, now, patience).map_or(NextStep::Unknown, NextStep::Ask)
     }
 
     /// Notes that a request has found no slot: that is how many more are wanted.
@@ -189,7 +189,7 @@ impl Book {
 
     /// A request has its answer from the origin, or failed, after `took`.
     pub fn note(&mut self, took: Span, fate: Fate) {
-        let Sample { ended, sum_ms, min_ms, errors, .. } = &mut self.sample;
+        let OriginSample { ended, sum_ms, min_ms, errors, .. } = &mut self.sample;
         let took = took.as_millis();
         *min_ms = if *ended == 0 { took } else { took.min(*min_ms) };
         *ended = ended.saturating_add(1);
@@ -231,7 +231,7 @@ impl Book {
     fn roll(&mut self, now: Time) {
         if self.stretch.plus(IDLE) <= now {
             let old = self.stretch.plus(IDLE.times(2)) <= now;
-            self.last_peak = if old { Each::default() } else { self.peak };
+            self.last_peak = if old { PerReserve::default() } else { self.peak };
             (self.peak, self.pressed) = Default::default();
             self.stretch = now;
         }

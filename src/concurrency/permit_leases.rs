@@ -1,7 +1,7 @@
 //! The books of one isolate, and a request's places in them.
 
 use crate::concurrency::heartbeats::Id;
-use crate::concurrency::permit_lease::{Book, Fate};
+use crate::concurrency::permit_lease::{Fate, PermitLease};
 use crate::limit::time::{Span, Time};
 use crate::policy::Cap;
 use crate::protocol::permits::Holder;
@@ -10,13 +10,13 @@ use std::rc::Rc;
 
 /// The books of one isolate, by their caps' names.
 #[derive(Debug, Default)]
-pub struct Books {
+pub struct PermitLeases {
     holder: Option<Holder>,
     /// There are few caps.
-    books: Vec<(String, Rc<RefCell<Book>>)>,
+    books: Vec<(String, Rc<RefCell<PermitLease>>)>,
 }
 
-impl Books {
+impl PermitLeases {
     /// Whether they are known to be somebody's.
     pub fn are_called(&self) -> bool {
         self.holder.is_some()
@@ -28,8 +28,8 @@ impl Books {
     }
 
     /// A place in the book of `cap`.
-    pub fn ticket(&mut self, cap: &Rc<Cap>, id: Id) -> Ticket {
-        Ticket { book: self.of(cap), cap: Rc::clone(cap), id, kept: Kept::Here }
+    pub fn ticket(&mut self, cap: &Rc<Cap>, id: Id) -> PermitGuard {
+        PermitGuard { book: self.of(cap), cap: Rc::clone(cap), id, kept: Kept::Here }
     }
 
     /// Hears that a request under `cap` is still under way.
@@ -54,11 +54,11 @@ impl Books {
     }
 
     /// The book of `cap`.
-    pub fn of(&mut self, cap: &Cap) -> Rc<RefCell<Book>> {
+    pub fn of(&mut self, cap: &Cap) -> Rc<RefCell<PermitLease>> {
         if let Some((_, book)) = self.books.iter().find(|(name, _)| *name == cap.name) {
             return Rc::clone(book);
         }
-        let book = Rc::new(RefCell::new(Book::new(self.holder.unwrap_or_default(), cap.size)));
+        let book = Rc::new(RefCell::new(PermitLease::new(self.holder.unwrap_or_default(), cap.size)));
         self.books.push((cap.name.clone(), Rc::clone(&book)));
         book
     }
@@ -66,8 +66,8 @@ impl Books {
 
 /// A request's place under one cap; gives it back when dropped, unless it is kept elsewhere.
 #[derive(Debug)]
-pub struct Ticket {
-    book: Rc<RefCell<Book>>,
+pub struct PermitGuard {
+    book: Rc<RefCell<PermitLease>>,
     cap: Rc<Cap>,
     id: Id,
     kept: Kept,
@@ -79,7 +79,7 @@ enum Kept {
     Elsewhere,
 }
 
-impl Ticket {
+impl PermitGuard {
     /// The cap that it is a place under.
     pub fn cap(&self) -> &Rc<Cap> {
         &self.cap
@@ -121,21 +121,21 @@ impl Ticket {
         self.book(|book, _| book.note(took, fate));
     }
 
-    /// Where a cap that finds itself has moved to, if that is to be told; see [`Book::news`].
+    /// Where a cap that finds itself has moved to, if that is to be told; see [`PermitLease::news`].
     pub fn news(&self, wall: Time) -> Option<(u64, u64)> {
         let mut book = self.book.try_borrow_mut().ok()?;
         let now = book.now(wall);
         book.news(now)
     }
 
-    fn book(&self, work: impl FnOnce(&mut Book, Id)) {
+    fn book(&self, work: impl FnOnce(&mut PermitLease, Id)) {
         if let Ok(mut book) = self.book.try_borrow_mut() {
             work(&mut book, self.id);
         }
     }
 }
 
-impl Drop for Ticket {
+impl Drop for PermitGuard {
     fn drop(&mut self) {
         if self.kept == Kept::Here {
             self.leave();

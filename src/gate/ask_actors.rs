@@ -1,31 +1,33 @@
 //! What the wallet cannot settle: asking the actors for it, and `on_error` where they do not answer.
 
-use crate::gate::background::Runner;
+use crate::gate::background::ActorCalls;
 use crate::gate::decide::Gate;
 use crate::gate::decision::{Decision, Unchecked};
-use crate::gate::on_error::Ways;
-use crate::gate::pending::{Item, refusing};
-use crate::gate::plan::Stop;
-use crate::gate::state::actor_health::Pass;
-use crate::gate::state::call_budget::Stage;
-use crate::gate::state::tokens::{Held, Trip};
+use crate::gate::on_error::OnErrorActions;
+use crate::gate::pending::{PendingLimit, refusing};
+use crate::gate::plan::LimitGroup;
+use crate::gate::state::actor_health::CallPermission;
+use crate::gate::state::call_budget::BudgetStage;
+use crate::gate::state::tokens::{RoundTrip, Tokens};
 use crate::limit::time::{Span, Time};
 use crate::policy::OnError;
-use crate::protocol::rates::{Actors, Ask, Intent, Outcome, Reply, Trouble, Weight};
+use crate::protocol::rates::{Actors, Ask, CallError, Enforcement, Intent, Outcome, Reply};
 use futures_util::future::join_all;
 
 impl<A: Actors> Gate<'_, A> {
     /// Asks the actors by `due` for what is not settled yet; whether nothing binding refused. With one question a look is left out.
     pub(super) async fn ask<'p>(
         &self,
-        items: &mut [Item<'_, 'p>],
-        stops: &[Stop<'p>],
+        items: &mut [PendingLimit<'_, 'p>],
+        stops: &[LimitGroup<'p>],
         intent: Intent,
         due: Time,
         decision: &mut Decision<'p>,
     ) -> bool {
-        let is_open = |item: &Item<'_, '_>, stop: &Stop<'_>| item.outcome.is_none() && item.stop.seat == stop.seat;
-        let open: Vec<&Stop<'p>> = stops.iter().filter(|stop| items.iter().any(|item| is_open(item, stop))).collect();
+        let is_open =
+            |item: &PendingLimit<'_, '_>, stop: &LimitGroup<'_>| item.outcome.is_none() && item.stop.seat == stop.seat;
+        let open: Vec<&LimitGroup<'p>> =
+            stops.iter().filter(|stop| items.iter().any(|item| is_open(item, stop))).collect();
         if intent == Intent::Peek && open.len() < 2 {
             return true;
         }
@@ -35,11 +37,11 @@ impl<A: Actors> Gate<'_, A> {
         let patience = if intent == Intent::Peek { left.half() } else { left };
         let runner = self.runner();
         let stage = self.circuits.borrow().budget.stage(asked);
-        let asks: Vec<(&Stop<'p>, Result<Pass, Trouble>, Ask)> = open
+        let asks: Vec<(&LimitGroup<'p>, Result<CallPermission, CallError>, Ask)> = open
             .into_iter()
             .map(|stop| {
                 let pass = if self.is_left_out(stop, asked) {
-                    Err(Trouble::OverBudget(Span::ZERO))
+                    Err(CallError::OverBudget(Span::ZERO))
                 } else {
                     let pass = runner.admit(&stop.seat, patience);
                     pass.ok_or_else(|| self.circuits.borrow().budget.trouble(asked))
@@ -61,35 +63,35 @@ impl<A: Actors> Gate<'_, A> {
         let answers = join_all(calls).await;
         let heard = self.now();
         for ((stop, _, ask), answer) in asks.iter().zip(answers) {
-            self.hear(stop, ask, answer, Trip { asked, heard }, items, decision);
+            self.hear(stop, ask, answer, RoundTrip { asked, heard }, items, decision);
         }
         refusing(items).is_none()
     }
 
     /// Whether calls are so scarce that this one is not made: most of those for slow callers, where their limits let them pass without.
-    fn is_left_out(&self, stop: &Stop<'_>, now: Time) -> bool {
+    fn is_left_out(&self, stop: &LimitGroup<'_>, now: Time) -> bool {
         let mut circuits = self.circuits.borrow_mut();
         let passes = || stop.limits.iter().all(|met| met.limit.on_error != OnError::Closed);
-        circuits.budget.stage(now) == Stage::Sampling && passes() && !circuits.sample()
+        circuits.budget.stage(now) == BudgetStage::Sampling && passes() && !circuits.sample()
     }
 
-    fn runner(&self) -> Runner<'_, A> {
+    fn runner(&self) -> ActorCalls<'_, A> {
         let Gate { actors, wallet, circuits, patience, wall, .. } = *self;
-        Runner { actors, wallet, circuits, patience, wall }
+        ActorCalls { actors, wallet, circuits, patience, wall }
     }
 
     /// Takes in one actor's answer, or the lack of one.
     fn hear<'p>(
         &self,
-        stop: &Stop<'p>,
+        stop: &LimitGroup<'p>,
         ask: &Ask,
-        answer: Result<Reply, Trouble>,
-        trip: Trip,
-        items: &mut [Item<'_, 'p>],
+        answer: Result<Reply, CallError>,
+        trip: RoundTrip,
+        items: &mut [PendingLimit<'_, 'p>],
         decision: &mut Decision<'p>,
     ) {
         let spent = &mut decision.spent;
-        spent.actors = spent.actors.saturating_add(u32::from(!answer.as_ref().is_err_and(Trouble::is_unasked)));
+        spent.actors = spent.actors.saturating_add(u32::from(!answer.as_ref().is_err_and(CallError::is_unasked)));
         let (reply, trouble) = match answer {
             Ok(reply) => (reply, None),
             Err(trouble) => {
@@ -123,12 +125,12 @@ impl<A: Actors> Gate<'_, A> {
             }
             let outcome = wallet.hear(item.name, demand, &outcome, reply.horizon, trip);
             item.outcome = Some(outcome);
-            item.held = Held::taken(&demand.terms, demand.cost, &outcome, trip);
+            item.held = Tokens::taken(&demand.terms, demand.cost, &outcome, trip);
             let number = item.met.limit.number;
             if outcome == Outcome::Unknown {
                 self.circuits.borrow_mut().step_down(number, &stop.seat);
                 decision.unchecked.push(Unchecked { met: item.met, trouble: trouble.clone() });
-                let ways = Ways {
+                let records = OnErrorActions {
                     open: || None,
                     closed: || Some(Outcome::Unknown),
                     local: || {
@@ -138,7 +140,7 @@ impl<A: Actors> Gate<'_, A> {
                         Some(outcome)
                     },
                 };
-                item.outcome = ways.go(item.met.limit.on_error);
+                item.outcome = records.go(item.met.limit.on_error);
             } else if self.circuits.borrow_mut().step_up(number, &stop.seat) {
                 decision.restored.push(item.met);
             }
@@ -149,6 +151,6 @@ impl<A: Actors> Gate<'_, A> {
 /// Whether a binding limit refused the whole question.
 fn refused(ask: &Ask, outcomes: &[Outcome]) -> bool {
     ask.demands.iter().zip(outcomes).any(|(demand, outcome)| {
-        demand.weight == Weight::Binding && matches!(outcome, Outcome::Refused { .. } | Outcome::Full { .. })
+        demand.weight == Enforcement::Enforced && matches!(outcome, Outcome::Refused { .. } | Outcome::Full { .. })
     })
 }

@@ -1,15 +1,15 @@
 //! Off the request's path: asking for more before what is in hand is gone, and giving back what nobody uses.
 
 use crate::gate::decide::Gate;
-use crate::gate::plan::{Met, Patience, Plan};
-use crate::gate::state::actor_health::{Circuits, Heard, Pass};
-use crate::gate::state::call_budget::{self, Stage};
-use crate::gate::state::lease_cache::{IDLE, Name, Wallet};
-use crate::gate::state::tokens::Trip;
-use crate::limit::lease::{Level, Wish};
+use crate::gate::plan::{Plan, PlannedLimit, Timing};
+use crate::gate::state::actor_health::{ActorHealth, CallPermission, CallResult};
+use crate::gate::state::call_budget::{self, BudgetStage};
+use crate::gate::state::lease_cache::{IDLE, LeaseCache, LimitKey};
+use crate::gate::state::tokens::RoundTrip;
+use crate::limit::lease::{StockLevel, Wish};
 use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
-use crate::protocol::rates::{Actors, Ask, Demand, Intent, Outcome, Reply, Seat, Trouble, Weight};
+use crate::protocol::rates::{ActorKey, Actors, Ask, CallError, Demand, Enforcement, Intent, Outcome, Reply};
 use crate::protocol::validate::believe;
 use std::cell::RefCell;
 
@@ -21,26 +21,26 @@ const PATIENT: Span = Span::from_secs(2);
 
 /// A question to ask when the request has been answered. It borrows nothing from the request.
 #[derive(Debug)]
-pub struct Errand {
-    seat: Seat<'static>,
+pub struct BackgroundTask {
+    seat: ActorKey<'static>,
     ask: Ask,
-    names: Vec<Name>,
+    names: Vec<LimitKey>,
 }
 
 impl<A: Actors> Gate<'_, A> {
     /// What to ask for after a request that passed: more of what runs low, and in the same question of what will soon.
-    pub fn refills(&self, plan: &Plan<'_>) -> Vec<Errand> {
+    pub fn refills(&self, plan: &Plan<'_>) -> Vec<BackgroundTask> {
         let patience = self.patience.deadline;
-        let low = |wallet: &Wallet, name, now| wallet.level(name, now, patience) == Level::Low;
+        let low = |wallet: &LeaseCache, name, now| wallet.level(name, now, patience) == StockLevel::Low;
         self.errands(plan, low, |wallet, name, met, now| {
-            let wants = wallet.level(name, now, patience) != Level::Enough;
+            let wants = wallet.level(name, now, patience) != StockLevel::Enough;
             wants.then(|| wallet.ask(name, &met.terms(), met.limit.cost, now, patience))
         })
     }
 
     /// What to look after when a request has passed: quota tokens in hand that nobody looks after yet.
-    pub fn tendings(&self, plan: &Plan<'_>) -> Vec<Errand> {
-        let held = |wallet: &Wallet, name, now| wallet.holds_quota(name, now);
+    pub fn tendings(&self, plan: &Plan<'_>) -> Vec<BackgroundTask> {
+        let held = |wallet: &LeaseCache, name, now| wallet.holds_quota(name, now);
         self.errands(plan, held, |wallet, name, met, now| {
             let quota = matches!(met.limit.allowance, Allowance::Quota(_));
             (quota && wallet.tend(name, now)).then(Default::default)
@@ -51,16 +51,16 @@ impl<A: Actors> Gate<'_, A> {
     fn errands(
         &self,
         plan: &Plan<'_>,
-        due: impl Fn(&Wallet, Name, Time) -> bool,
-        wants: impl Fn(&mut Wallet, Name, &Met<'_>, Time) -> Option<(Wish, u64)>,
-    ) -> Vec<Errand> {
+        due: impl Fn(&LeaseCache, LimitKey, Time) -> bool,
+        wants: impl Fn(&mut LeaseCache, LimitKey, &PlannedLimit<'_>, Time) -> Option<(Wish, u64)>,
+    ) -> Vec<BackgroundTask> {
         let mut wallet = self.wallet.borrow_mut();
         let now = wallet.now((self.wall)());
         let stops = plan.caller.iter().chain(&plan.shared);
         let stage = self.circuits.borrow().budget.stage(now);
         stops
             .filter_map(|stop| {
-                let name = |met: &Met<'_>| (met.limit.number, stop.subject);
+                let name = |met: &PlannedLimit<'_>| (met.limit.number, stop.subject);
                 if !stop.limits.iter().any(|met| due(&wallet, name(met), now)) {
                     return None;
                 }
@@ -68,12 +68,12 @@ impl<A: Actors> Gate<'_, A> {
                     let name = name(met);
                     let (wish, owed) = wants(&mut wallet, name, met, now)?;
                     // Nothing is asked for a request here, so no limit's refusal may stand in another's way.
-                    Some((name, Demand { weight: Weight::Shadow, ..met.demand(0, wish, owed) }))
+                    Some((name, Demand { weight: Enforcement::Shadow, ..met.demand(0, wish, owed) }))
                 });
-                let (names, demands): (Vec<Name>, Vec<Demand>) = wanted.unzip();
-                let Patience { durable_after, .. } = self.patience;
+                let (names, demands): (Vec<LimitKey>, Vec<Demand>) = wanted.unzip();
+                let Timing { durable_after, .. } = self.patience;
                 let ask = stop.ask(Intent::Take, demands, durable_after, self.patience.patient(), stage);
-                (!names.is_empty()).then(|| Errand { seat: stop.seat.clone().into_owned(), ask, names })
+                (!names.is_empty()).then(|| BackgroundTask { seat: stop.seat.clone().into_owned(), ask, names })
             })
             .collect()
     }
@@ -81,36 +81,36 @@ impl<A: Actors> Gate<'_, A> {
 
 /// Runs errands for one isolate.
 #[derive(Debug)]
-pub struct Runner<'r, A> {
+pub struct ActorCalls<'r, A> {
     /// Those who hold the state.
     pub actors: &'r A,
     /// What the isolate holds.
-    pub wallet: &'r RefCell<Wallet>,
+    pub wallet: &'r RefCell<LeaseCache>,
     /// Which actors are left alone.
-    pub circuits: &'r RefCell<Circuits>,
+    pub circuits: &'r RefCell<ActorHealth>,
     /// The settings that travel with every question.
-    pub patience: Patience,
+    pub patience: Timing,
     /// Reads the wall clock.
     pub wall: fn() -> Time,
 }
 
-impl<A: Actors> Runner<'_, A> {
+impl<A: Actors> ActorCalls<'_, A> {
     /// Asks the actor at `seat`, unless it is left alone or there is no time.
-    pub(super) async fn call(&self, seat: &Seat<'_>, ask: &Ask, patience: Span) -> Result<Reply, Trouble> {
+    pub(super) async fn call(&self, seat: &ActorKey<'_>, ask: &Ask, patience: Span) -> Result<Reply, CallError> {
         match self.admit(seat, patience) {
             Some(pass) => self.call_with(pass, seat, ask, patience).await,
-            None => Err(Trouble::NotAsked),
+            None => Err(CallError::NotAsked),
         }
     }
 
     /// The same, having found out that it may be asked.
     pub(super) async fn call_with(
         &self,
-        pass: Pass,
-        seat: &Seat<'_>,
+        pass: CallPermission,
+        seat: &ActorKey<'_>,
         ask: &Ask,
         patience: Span,
-    ) -> Result<Reply, Trouble> {
+    ) -> Result<Reply, CallError> {
         let asked = self.now();
         self.circuits.borrow_mut().budget.spend(1);
         let answer = self.actors.ask(seat, ask, patience).await;
@@ -121,14 +121,14 @@ impl<A: Actors> Runner<'_, A> {
         let heard = match &answer {
             // At the end of a decision's time an answer may be late without anyone's fault; and so it may for whoever has spent half of it on
             // waiting for others' answers, when those have come.
-            Err(Trouble::Late)
+            Err(CallError::Late)
                 if self.is_short(patience)
                     || patience.times(2) <= self.patience.deadline
                         && self.circuits.borrow().has_answered_since(seat, asked) =>
             {
-                Heard::Nothing
+                CallResult::Nothing
             }
-            answer => Heard::of(answer),
+            answer => CallResult::of(answer),
         };
         let now = self.now();
         self.circuits.borrow_mut().hear(seat, pass, heard, asked, now);
@@ -136,7 +136,7 @@ impl<A: Actors> Runner<'_, A> {
     }
 
     /// Whether the actor at `seat` may be asked.
-    pub(super) fn admit(&self, seat: &Seat<'_>, patience: Span) -> Option<Pass> {
+    pub(super) fn admit(&self, seat: &ActorKey<'_>, patience: Span) -> Option<CallPermission> {
         let now = self.now();
         let mut circuits = self.circuits.borrow_mut();
         // What is asked of someone who was in trouble needs its time; and whoever has waited for others' answers, and has too little left
@@ -144,7 +144,7 @@ impl<A: Actors> Runner<'_, A> {
         let waited = patience.times(4) < self.patience.deadline.times(3);
         let in_vain =
             self.is_short(patience) && circuits.is_open(seat) || waited && circuits.takes_longer(seat, now, patience);
-        if patience == Span::ZERO || in_vain || circuits.budget.stage(now) == Stage::Alone {
+        if patience == Span::ZERO || in_vain || circuits.budget.stage(now) == BudgetStage::Alone {
             return None;
         }
         circuits.admit(seat, now, patience)
@@ -155,10 +155,10 @@ impl<A: Actors> Runner<'_, A> {
     }
 
     /// Asks for more, and takes in what comes.
-    pub async fn refill(&self, errand: Errand) {
+    pub async fn refill(&self, errand: BackgroundTask) {
         let asked = self.now();
         let answer = self.call(&errand.seat, &errand.ask, self.patience.patient()).await;
-        let trip = Trip { asked, heard: self.now() };
+        let trip = RoundTrip { asked, heard: self.now() };
         let mut wallet = self.wallet.borrow_mut();
         let Ok(reply) = answer else {
             let told = errand.names.iter().zip(&errand.ask.demands);
@@ -176,7 +176,7 @@ impl<A: Actors> Runner<'_, A> {
     }
 
     /// Waits until quota tokens lie idle, and gives them back: once, whatever becomes of it.
-    pub async fn tend(&self, mut errand: Errand) {
+    pub async fn tend(&self, mut errand: BackgroundTask) {
         for _ in 0..LOOKS {
             self.actors.pause(IDLE).await;
             let now = self.now();
@@ -210,7 +210,7 @@ impl<A: Actors> Runner<'_, A> {
             }
             budget.question(now)
         };
-        let answer = self.actors.ask(&Seat::Shared(call_budget::NAME.into()), &ask, PATIENT).await;
+        let answer = self.actors.ask(&ActorKey::Shared(call_budget::NAME.into()), &ask, PATIENT).await;
         let (answer, now) = (answer.and_then(|reply| believe(&ask, reply, (self.wall)())), self.now());
         let cost = ask.demands.iter().map(|demand| demand.cost).sum();
         let outcome = answer.as_ref().ok().and_then(|reply| reply.outcomes.first());
@@ -226,7 +226,7 @@ impl<A: Actors> Runner<'_, A> {
     }
 }
 
-impl Patience {
+impl Timing {
     /// How long what is asked for off the request's path is waited for.
     fn patient(&self) -> Span {
         self.deadline.max(PATIENT)

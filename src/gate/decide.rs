@@ -5,11 +5,11 @@
 //! caller's limits before the one that refused.
 
 use crate::gate::decision::Decision;
-use crate::gate::pending::{Item, items, note, refusing, settled};
-use crate::gate::plan::{Patience, Plan, Stop};
-use crate::gate::state::actor_health::Circuits;
-use crate::gate::state::lease_cache::Wallet;
-use crate::gate::state::local_limiter::Local;
+use crate::gate::pending::{PendingLimit, items, note, refusing, settled};
+use crate::gate::plan::{LimitGroup, Plan, Timing};
+use crate::gate::state::actor_health::ActorHealth;
+use crate::gate::state::lease_cache::LeaseCache;
+use crate::gate::state::local_limiter::LocalLimiter;
 use crate::limit::time::{Span, Time};
 use crate::protocol::rates::{Actors, Intent};
 use std::cell::RefCell;
@@ -24,13 +24,13 @@ pub struct Gate<'g, A> {
     /// Those who hold the state.
     pub actors: &'g A,
     /// What the isolate can decide alone.
-    pub wallet: &'g RefCell<Wallet>,
+    pub wallet: &'g RefCell<LeaseCache>,
     /// What it counts when it is on its own.
-    pub local: &'g RefCell<Local>,
+    pub local: &'g RefCell<LocalLimiter>,
     /// Which actors are left alone.
-    pub circuits: &'g RefCell<Circuits>,
+    pub circuits: &'g RefCell<ActorHealth>,
     /// The settings that travel with every question.
-    pub patience: Patience,
+    pub patience: Timing,
     /// Reads the wall clock.
     pub wall: fn() -> Time,
 }
@@ -45,7 +45,7 @@ enum Paid {
 }
 
 impl<A: Actors> Gate<'_, A> {
-    /// Decides about one request, within the deadline of its [`Patience`].
+    /// Decides about one request, within the deadline of its [`Timing`].
     pub async fn decide<'p>(&self, plan: &Plan<'p>) -> Decision<'p> {
         self.decide_around(plan, 0, async |_| Some(Span::ZERO)).await
     }
@@ -94,7 +94,7 @@ impl<A: Actors> Gate<'_, A> {
     }
 
     /// Meets the limits of some stops by `due`, all or nothing but for what stays paid.
-    async fn meet<'p>(&self, stops: &[Stop<'p>], paid: Paid, due: Time, decision: &mut Decision<'p>) {
+    async fn meet<'p>(&self, stops: &[LimitGroup<'p>], paid: Paid, due: Time, decision: &mut Decision<'p>) {
         let mut items = items(stops);
         let mut refused = self.remember(&mut items, paid);
         if !refused {
@@ -114,7 +114,7 @@ impl<A: Actors> Gate<'_, A> {
     }
 
     /// Settles what is known to be refused; whether a binding limit is.
-    fn remember(&self, items: &mut [Item<'_, '_>], paid: Paid) -> bool {
+    fn remember(&self, items: &mut [PendingLimit<'_, '_>], paid: Paid) -> bool {
         let mut wallet = self.wallet.borrow_mut();
         let now = wallet.now((self.wall)());
         for item in items.iter_mut().filter(|item| item.outcome.is_none()) {
@@ -133,7 +133,7 @@ impl<A: Actors> Gate<'_, A> {
     }
 
     /// Settles what there are tokens for.
-    fn spend(&self, items: &mut [Item<'_, '_>]) {
+    fn spend(&self, items: &mut [PendingLimit<'_, '_>]) {
         let mut wallet = self.wallet.borrow_mut();
         let now = wallet.now((self.wall)());
         for item in items.iter_mut().filter(|item| item.outcome.is_none()) {
@@ -145,7 +145,7 @@ impl<A: Actors> Gate<'_, A> {
     }
 
     /// Waits for what other requests have asked for, where that is the case; whether it turned out that a binding limit refuses.
-    async fn wait(&self, items: &mut [Item<'_, '_>], paid: Paid, due: Time) -> bool {
+    async fn wait(&self, items: &mut [PendingLimit<'_, '_>], paid: Paid, due: Time) -> bool {
         // Half of what is left is kept for a question of its own.
         let begun = self.now();
         let end = begun.plus(due.since(begun).half());
@@ -167,7 +167,7 @@ impl<A: Actors> Gate<'_, A> {
     }
 
     /// Whether somebody has asked for what is not settled yet, and may still be answered.
-    fn is_asked_for(&self, items: &[Item<'_, '_>]) -> bool {
+    fn is_asked_for(&self, items: &[PendingLimit<'_, '_>]) -> bool {
         let now = self.now();
         let (wallet, circuits) = (self.wallet.borrow(), self.circuits.borrow());
         let mut open = items.iter().filter(|item| item.outcome.is_none() && !circuits.is_open(&item.stop.seat));
@@ -175,7 +175,7 @@ impl<A: Actors> Gate<'_, A> {
     }
 
     /// Writes down what became of the limits, and puts back what a refused request has not paid; what it takes alone it owes.
-    fn conclude<'p>(&self, items: Vec<Item<'_, 'p>>, paid: Paid, decision: &mut Decision<'p>) {
+    fn conclude<'p>(&self, items: Vec<PendingLimit<'_, 'p>>, paid: Paid, decision: &mut Decision<'p>) {
         let kept = match (refusing(&items), paid) {
             (None, _) => usize::MAX,
             (Some(order), Paid::Before) => order,
@@ -187,11 +187,11 @@ impl<A: Actors> Gate<'_, A> {
             note(&item, decision);
             let refused = item.order >= kept;
             match item {
-                Item { held: Some(held), .. } if refused => wallet.give_back(item.name, held, now),
-                Item { alone: Some(demand), .. } if refused => {
+                PendingLimit { held: Some(held), .. } if refused => wallet.give_back(item.name, held, now),
+                PendingLimit { alone: Some(demand), .. } if refused => {
                     self.local.borrow_mut().give_back(&demand, item.stop.subject, (self.wall)());
                 }
-                Item { alone: Some(demand), .. } => {
+                PendingLimit { alone: Some(demand), .. } => {
                     wallet.pass_alone(item.name, &demand.terms, demand.cost, now);
                 }
                 _ => {}
@@ -206,6 +206,6 @@ impl<A: Actors> Gate<'_, A> {
 }
 
 /// Whether there is anything that the wallet has not settled.
-fn is_open(items: &[Item<'_, '_>]) -> bool {
+fn is_open(items: &[PendingLimit<'_, '_>]) -> bool {
     items.iter().any(|item| item.outcome.is_none())
 }

@@ -1,9 +1,9 @@
 //! What was decided about a request, and what it took to decide.
 
-use crate::gate::plan::Met;
+use crate::gate::plan::PlannedLimit;
 use crate::identity::digest::Subject;
 use crate::limit::time::{Span, Time};
-use crate::protocol::rates::Trouble;
+use crate::protocol::rates::CallError;
 use core::cmp::Reverse;
 
 /// Why a limit refuses.
@@ -23,7 +23,7 @@ pub enum Reason {
 #[derive(Clone, Debug)]
 pub struct Refusal<'p> {
     /// The limit that refuses.
-    pub met: Met<'p>,
+    pub met: PlannedLimit<'p>,
     /// Why.
     pub reason: Reason,
     /// How long until this limit would let the request, alone, pass.
@@ -40,7 +40,7 @@ pub struct Refusal<'p> {
 #[derive(Clone, Copy, Debug)]
 pub struct Standing<'p> {
     /// The limit.
-    pub met: Met<'p>,
+    pub met: PlannedLimit<'p>,
     /// Whole tokens left.
     pub left: u64,
     /// How long until there is one more; zero when full.
@@ -51,9 +51,9 @@ pub struct Standing<'p> {
 #[derive(Clone, Debug)]
 pub struct Unchecked<'p> {
     /// The limit.
-    pub met: Met<'p>,
+    pub met: PlannedLimit<'p>,
     /// What was wrong; `None` where the actor answered and D1 did not.
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<CallError>,
 }
 
 /// What deciding cost.
@@ -99,7 +99,7 @@ pub struct Decision<'p> {
     /// Limits that could not be checked.
     pub unchecked: Vec<Unchecked<'p>>,
     /// Limits that were checked again, and could not be before.
-    pub restored: Vec<Met<'p>>,
+    pub restored: Vec<PlannedLimit<'p>>,
     /// The tightest of the caller's own limits, where the request passed.
     pub tightest: Option<Standing<'p>>,
     /// What it took.

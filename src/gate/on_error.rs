@@ -4,7 +4,7 @@ use crate::policy::OnError;
 
 /// What a request may do then.
 #[derive(Clone, Copy, Debug)]
-pub struct Ways<L, O, C> {
+pub struct OnErrorActions<L, O, C> {
     /// Go on alone.
     pub local: L,
     /// Pass.
@@ -13,7 +13,7 @@ pub struct Ways<L, O, C> {
     pub closed: C,
 }
 
-impl<L, O, C> Ways<L, O, C> {
+impl<L, O, C> OnErrorActions<L, O, C> {
     /// Goes the way that `on_error` says.
     pub fn go<T>(self, on_error: OnError) -> T
     where

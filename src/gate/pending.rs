@@ -1,50 +1,50 @@
 //! The limits of one request while they are being settled, and what becomes of them in the end.
 
 use crate::gate::decision::{Decision, Reason, Refusal, Standing};
-use crate::gate::plan::{Met, Stop};
-use crate::gate::state::lease_cache::Name;
-use crate::gate::state::tokens::Held;
+use crate::gate::plan::{LimitGroup, PlannedLimit};
+use crate::gate::state::lease_cache::LimitKey;
+use crate::gate::state::tokens::Tokens;
 use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
 use crate::policy::{Mode, Scope};
-use crate::protocol::rates::{Demand, Outcome, Trouble};
+use crate::protocol::rates::{CallError, Demand, Outcome};
 
 /// How long a caller is asked to wait when a limit cannot be checked.
 const TRY_AGAIN: Span = Span::from_secs(1);
 
 /// One limit on its way to being settled.
-pub(super) struct Item<'s, 'p> {
+pub(super) struct PendingLimit<'s, 'p> {
     /// The place of its stop.
     pub order: usize,
-    pub stop: &'s Stop<'p>,
-    pub met: Met<'p>,
-    pub name: Name,
+    pub stop: &'s LimitGroup<'p>,
+    pub met: PlannedLimit<'p>,
+    pub name: LimitKey,
     pub outcome: Option<Outcome>,
     /// The tokens that this request has of it.
-    pub held: Option<Held>,
+    pub held: Option<Tokens>,
     /// What it has taken without its actor.
     pub alone: Option<Demand>,
 }
 
 /// The limits of `stops`, none of them settled.
-pub(super) fn items<'s, 'p>(stops: &'s [Stop<'p>]) -> Vec<Item<'s, 'p>> {
-    let of_stop = |(order, stop): (usize, &'s Stop<'p>)| {
+pub(super) fn items<'s, 'p>(stops: &'s [LimitGroup<'p>]) -> Vec<PendingLimit<'s, 'p>> {
+    let of_stop = |(order, stop): (usize, &'s LimitGroup<'p>)| {
         stop.limits.iter().map(move |met| {
             let name = (met.limit.number, stop.subject);
-            Item { order, stop, met: *met, name, outcome: None, held: None, alone: None }
+            PendingLimit { order, stop, met: *met, name, outcome: None, held: None, alone: None }
         })
     };
     stops.iter().enumerate().flat_map(of_stop).collect()
 }
 
 /// How many are settled.
-pub(super) fn settled(items: &[Item<'_, '_>]) -> u32 {
+pub(super) fn settled(items: &[PendingLimit<'_, '_>]) -> u32 {
     u32::try_from(items.iter().filter(|item| item.outcome.is_some()).count()).unwrap_or(u32::MAX)
 }
 
 /// The place of the first stop at which a binding limit refuses.
-pub(super) fn refusing(items: &[Item<'_, '_>]) -> Option<usize> {
-    let refuses = |item: &&Item<'_, '_>| {
+pub(super) fn refusing(items: &[PendingLimit<'_, '_>]) -> Option<usize> {
+    let refuses = |item: &&PendingLimit<'_, '_>| {
         let refused = !matches!(item.outcome, None | Some(Outcome::Met { .. }));
         refused && item.met.enforces()
     };
@@ -52,8 +52,8 @@ pub(super) fn refusing(items: &[Item<'_, '_>]) -> Option<usize> {
 }
 
 /// Writes one limit's outcome into the decision.
-pub(super) fn note<'p>(item: &Item<'_, 'p>, decision: &mut Decision<'p>) {
-    let Item { met, stop, .. } = *item;
+pub(super) fn note<'p>(item: &PendingLimit<'_, 'p>, decision: &mut Decision<'p>) {
+    let PendingLimit { met, stop, .. } = *item;
     let refusal = |reason, wait, until: Option<u64>, left| Refusal {
         met,
         reason,
@@ -76,7 +76,7 @@ pub(super) fn note<'p>(item: &Item<'_, 'p>, decision: &mut Decision<'p>) {
         Some(Outcome::Unknown) => {
             let here = decision.unchecked.iter().filter(|unchecked| unchecked.met.limit.number == met.limit.number);
             let troubles = here.filter_map(|unchecked| match unchecked.trouble {
-                Some(Trouble::OverBudget(wait)) => Some(wait),
+                Some(CallError::OverBudget(wait)) => Some(wait),
                 _ => None,
             });
             refusal(Reason::LimiterUnavailable, troubles.fold(TRY_AGAIN, Span::max), None, 0)
@@ -88,7 +88,7 @@ pub(super) fn note<'p>(item: &Item<'_, 'p>, decision: &mut Decision<'p>) {
     }
 }
 
-fn reason(met: Met<'_>) -> Reason {
+fn reason(met: PlannedLimit<'_>) -> Reason {
     match (&met.limit.allowance, met.limit.scope) {
         (Allowance::Quota(_), _) => Reason::QuotaExhausted,
         (Allowance::Rate(_), Scope::Global) => Reason::OverCapacity,

@@ -1,6 +1,6 @@
 //! Which limits a request meets, in which order, and who holds their state.
 
-use crate::gate::state::call_budget::{self, Stage};
+use crate::gate::state::call_budget::{self, BudgetStage};
 use crate::gate::state::fair_share::{self, Caller};
 use crate::identity::digest::Subject;
 use crate::identity::key::KeySources;
@@ -8,11 +8,11 @@ use crate::limit::lease::Wish;
 use crate::limit::rate::Allowance;
 use crate::limit::time::Span;
 use crate::policy::{Binding, Limit, Mode, Policy, Scope};
-use crate::protocol::rates::{Ask, Demand, Intent, Seat, Terms, Weight};
+use crate::protocol::rates::{ActorKey, Ask, Demand, Enforcement, Intent, Terms};
 
 /// A limit, and the binding it belongs to.
 #[derive(Clone, Copy, Debug)]
-pub struct Met<'p> {
+pub struct PlannedLimit<'p> {
     /// The limit.
     pub limit: &'p Limit,
     /// Its binding's name.
@@ -23,22 +23,22 @@ pub struct Met<'p> {
 
 /// Limits that one actor keeps for one subject.
 #[derive(Clone, Debug)]
-pub struct Stop<'p> {
+pub struct LimitGroup<'p> {
     /// The actor.
-    pub seat: Seat<'p>,
+    pub seat: ActorKey<'p>,
     /// Whose buckets; nobody's in particular at a shared limit.
     pub subject: Option<Subject>,
     /// The limits, in order.
-    pub limits: Vec<Met<'p>>,
+    pub limits: Vec<PlannedLimit<'p>>,
 }
 
 /// The limits of one request: its caller's, then what everyone shares.
 #[derive(Clone, Debug, Default)]
 pub struct Plan<'p> {
     /// The address's limits, then the keys'. Met one after the other.
-    pub caller: Vec<Stop<'p>>,
+    pub caller: Vec<LimitGroup<'p>>,
     /// Shared limits, one actor each: the narrower binding's before base's, rates before quotas.
-    pub shared: Vec<Stop<'p>>,
+    pub shared: Vec<LimitGroup<'p>>,
     /// Who asks, where shares are given out: the key that its limits go by, or else the address.
     pub who: Option<Caller>,
 }
@@ -59,51 +59,51 @@ impl<'p> Plan<'p> {
         let bindings = || policy.base.iter().chain(route);
         let of = |binding: &'p Binding, scope: Scope| {
             let warmup = if scope == Scope::Global { binding.capacity.warmup.unwrap_or_default() } else { Span::ZERO };
-            let met = move |limit| Met { limit, binding: binding.name.as_str(), warmup };
+            let met = move |limit| PlannedLimit { limit, binding: binding.name.as_str(), warmup };
             binding.limits.iter().filter(move |limit| limit.scope == scope).map(met)
         };
 
         for binding in bindings() {
-            plan.add_caller(Seat::Ip(ip), ip, of(binding, Scope::Ip));
+            plan.add_caller(ActorKey::Ip(ip), ip, of(binding, Scope::Ip));
         }
         for binding in bindings() {
             let mut limits = of(binding, Scope::Key).peekable();
             if limits.peek().is_some()
                 && let Some(subject) = key(&binding.key)
             {
-                plan.add_caller(Seat::Key(subject), subject, limits);
+                plan.add_caller(ActorKey::Key(subject), subject, limits);
                 plan.who = Some(Caller { subject, address: ip, weight });
             }
         }
         for binding in route.into_iter().chain(&policy.base) {
-            plan.shared.extend(of(binding, Scope::Global).map(|met| Stop {
-                seat: Seat::Shared(met.limit.name.as_str().into()),
+            plan.shared.extend(of(binding, Scope::Global).map(|met| LimitGroup {
+                seat: ActorKey::Shared(met.limit.name.as_str().into()),
                 subject: None,
                 limits: vec![met],
             }));
         }
-        plan.shared.sort_by_key(|stop| stop.limits.iter().any(Met::is_quota));
+        plan.shared.sort_by_key(|stop| stop.limits.iter().any(PlannedLimit::is_quota));
         plan
     }
 
     /// All limits, in order.
-    pub fn limits(&self) -> impl Iterator<Item = Met<'p>> {
+    pub fn limits(&self) -> impl Iterator<Item = PlannedLimit<'p>> {
         self.caller.iter().chain(&self.shared).flat_map(|stop| stop.limits.iter().copied())
     }
 
-    fn add_caller(&mut self, seat: Seat<'p>, subject: Subject, limits: impl Iterator<Item = Met<'p>>) {
+    fn add_caller(&mut self, seat: ActorKey<'p>, subject: Subject, limits: impl Iterator<Item = PlannedLimit<'p>>) {
         let mut limits = limits.peekable();
         if limits.peek().is_none() {
             return;
         }
         match self.caller.iter_mut().find(|stop| stop.seat == seat) {
             Some(stop) => stop.limits.extend(limits),
-            None => self.caller.push(Stop { seat, subject: Some(subject), limits: limits.collect() }),
+            None => self.caller.push(LimitGroup { seat, subject: Some(subject), limits: limits.collect() }),
         }
     }
 }
 
-impl Met<'_> {
+impl PlannedLimit<'_> {
     /// Whether the limit refuses, rather than only saying that it would.
     pub fn enforces(&self) -> bool {
         self.limit.mode == Mode::Enforce
@@ -132,17 +132,24 @@ impl Met<'_> {
             owed,
             back: None,
             weight: match self.limit.mode {
-                Mode::Enforce => Weight::Binding,
-                Mode::Shadow => Weight::Shadow,
+                Mode::Enforce => Enforcement::Enforced,
+                Mode::Shadow => Enforcement::Shadow,
             },
             warmup: self.warmup,
         }
     }
 }
 
-impl Stop<'_> {
+impl LimitGroup<'_> {
     /// The question for this stop's actor, whose answer is waited for as long as `patience`.
-    pub fn ask(&self, intent: Intent, demands: Vec<Demand>, durable_after: Span, patience: Span, stage: Stage) -> Ask {
+    pub fn ask(
+        &self,
+        intent: Intent,
+        demands: Vec<Demand>,
+        durable_after: Span,
+        patience: Span,
+        stage: BudgetStage,
+    ) -> Ask {
         Ask {
             intent,
             subject: self.subject,
@@ -151,14 +158,14 @@ impl Stop<'_> {
             durable_after: if self.subject.is_some() { durable_after } else { Span::ZERO },
             // An actor whose D1 is away answers well before that, so that its other limits still hold.
             patience: patience.half(),
-            horizon: if stage == Stage::Plenty { Span::ZERO } else { call_budget::LONG },
+            horizon: if stage == BudgetStage::Plenty { Span::ZERO } else { call_budget::LONG },
         }
     }
 }
 
 /// The settings that travel with every question.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
+pub struct Timing {
     /// `DURABLE_AFTER`.
     pub durable_after: Span,
     /// `DEADLINE`.

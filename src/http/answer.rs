@@ -1,7 +1,7 @@
 //! A problem in the form that its reader wants: JSON, a page, a line of text, or gRPC-Web's.
 
 use crate::http::cors::cors_headers;
-use crate::http::negotiate::{Language, Reader};
+use crate::http::negotiate::{AnswerFormat, Language};
 use crate::http::page;
 use crate::http::problem::Problem;
 use crate::http::rate_headers::Header;
@@ -10,26 +10,26 @@ use std::fmt::Write as _;
 
 /// What of a request decides how a problem is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asker {
+pub struct Recipient {
     /// In what form it is read.
-    pub reader: Reader,
+    pub reader: AnswerFormat,
     /// The language in which people are spoken to.
     pub language: Language,
     /// What the request would have done.
-    pub sends: Sends,
+    pub sends: MethodKind,
     /// `Origin`: the web page that asks, if it is one of another origin.
     pub origin: Option<String>,
 }
 
 /// What a request would have done, by its method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sends {
+pub enum MethodKind {
     /// GET: it may be sent again at any time.
-    Nothing,
+    Get,
     /// HEAD: the same, and no body is wanted.
-    Glance,
+    Head,
     /// Any other: nobody but the caller may send it again.
-    Something,
+    Other,
 }
 
 /// An answer of ours, ready to be sent.
@@ -43,20 +43,20 @@ pub struct Answer {
     pub body: Option<String>,
 }
 
-impl Asker {
+impl Recipient {
     /// Who sends a request, by its method and its headers (`header` is given names in lower case).
-    pub fn read(method: &str, header: impl Fn(&str) -> Option<String>) -> Asker {
-        Asker {
+    pub fn read(method: &str, header: impl Fn(&str) -> Option<String>) -> Recipient {
+        Recipient {
             // What a HEAD would have sent it does not say, and there is no call without a body.
-            reader: Reader::of(
+            reader: AnswerFormat::of(
                 header("content-type").filter(|_| method != "HEAD").as_deref(),
                 header("accept").as_deref(),
             ),
             language: Language::of(header("accept-language").as_deref()),
             sends: match method {
-                "GET" => Sends::Nothing,
-                "HEAD" => Sends::Glance,
-                _ => Sends::Something,
+                "GET" => MethodKind::Get,
+                "HEAD" => MethodKind::Head,
+                _ => MethodKind::Other,
             },
             origin: header("origin"),
         }
@@ -65,12 +65,12 @@ impl Asker {
 
 impl Answer {
     /// `problem`, as `asker` can read it.
-    pub fn new(problem: &Problem<'_>, asker: &Asker, settings: &Settings) -> Answer {
+    pub fn new(problem: &Problem<'_>, asker: &Recipient, settings: &Settings) -> Answer {
         let (content_type, body) = match asker.reader {
-            Reader::Program => ("application/problem+json", Some(problem.json())),
-            Reader::Person => ("text/html; charset=utf-8", Some(page::page(problem, asker))),
-            Reader::Text => ("text/plain; charset=utf-8", Some(problem.line())),
-            Reader::GrpcWeb(content_type) => (content_type, None),
+            AnswerFormat::Program => ("application/problem+json", Some(problem.json())),
+            AnswerFormat::Person => ("text/html; charset=utf-8", Some(page::page(problem, asker))),
+            AnswerFormat::Text => ("text/plain; charset=utf-8", Some(problem.line())),
+            AnswerFormat::GrpcWeb(content_type) => (content_type, None),
         };
         let mut headers = vec![
             ("Content-Type", content_type.to_owned()),
@@ -81,27 +81,27 @@ impl Answer {
         headers.extend(cors_headers(&settings.cors, settings.headers, asker));
         let mut status = problem.cause.status();
         match asker.reader {
-            Reader::Person => {
+            AnswerFormat::Person => {
                 headers.push(("Content-Language", asker.language.tag().to_owned()));
                 headers.push(("Content-Security-Policy", page::POLICY.to_owned()));
                 headers.push(("X-Content-Type-Options", "nosniff".to_owned()));
                 headers.push(("Referrer-Policy", "no-referrer".to_owned()));
             }
             // "Trailers-only": a gRPC answer is 200 whatever happened, and what happened stands in the header.
-            Reader::GrpcWeb(_) => {
+            AnswerFormat::GrpcWeb(_) => {
                 status = 200;
                 headers.push(("grpc-status", problem.cause.grpc_status().to_string()));
                 headers.push(("grpc-message", grpc_message(problem.line().trim_end())));
             }
-            Reader::Program | Reader::Text => {}
+            AnswerFormat::Program | AnswerFormat::Text => {}
         }
-        let body = body.filter(|_| asker.sends != Sends::Glance);
+        let body = body.filter(|_| asker.sends != MethodKind::Head);
         Answer { status, headers, body }
     }
 }
 
 /// The names of all headers by which a refusal is understood.
-pub fn telling_headers(style: HeaderStyle, reader: Reader) -> Vec<&'static str> {
+pub fn refusal_header_names(style: HeaderStyle, reader: AnswerFormat) -> Vec<&'static str> {
     let mut names = vec!["Retry-After", "Link"];
     if matches!(style, HeaderStyle::Draft11 | HeaderStyle::Both) {
         names.extend(["RateLimit", "RateLimit-Policy"]);
@@ -109,7 +109,7 @@ pub fn telling_headers(style: HeaderStyle, reader: Reader) -> Vec<&'static str> 
     if matches!(style, HeaderStyle::Legacy | HeaderStyle::Both) {
         names.extend(["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"]);
     }
-    if matches!(reader, Reader::GrpcWeb(_)) {
+    if matches!(reader, AnswerFormat::GrpcWeb(_)) {
         names.extend(["Grpc-Status", "Grpc-Message"]);
     }
     names

@@ -1,13 +1,13 @@
 //! What lets a web page of another origin read a refusal (the Fetch standard's CORS protocol). The origin's own answers
 //! say themselves who may read them.
 
-use crate::http::answer::{Asker, telling_headers};
+use crate::http::answer::{Recipient, refusal_header_names};
 use crate::http::rate_headers::Header;
 use crate::identity::key::is_token;
 use crate::policy::{Cors, HeaderStyle, Readable};
 
 /// The header fields for a page of `asker`'s origin; none where no page of another origin asks.
-pub fn cors_headers(cors: &Cors, style: HeaderStyle, asker: &Asker) -> Vec<Header> {
+pub fn cors_headers(cors: &Cors, style: HeaderStyle, asker: &Recipient) -> Vec<Header> {
     let Some(origin) = &asker.origin else { return Vec::new() };
     let mut headers = match cors.readable(origin) {
         Readable::No => return Vec::new(),
@@ -17,7 +17,7 @@ pub fn cors_headers(cors: &Cors, style: HeaderStyle, asker: &Asker) -> Vec<Heade
             ("Access-Control-Allow-Credentials", "true".to_owned()),
         ],
     };
-    headers.push(("Access-Control-Expose-Headers", telling_headers(style, asker.reader).join(", ")));
+    headers.push(("Access-Control-Expose-Headers", refusal_header_names(style, asker.reader).join(", ")));
     headers
 }
 

@@ -1,12 +1,12 @@
 //! A request's way to the origin and back where something depends on how it goes: places are kept for it, it has a deadline, or every
 //! answer is to have its trace.
 
-use crate::concurrency::caps::Kind;
-use crate::http::in_flight::{Places, Silence};
-use crate::http::incoming::Arrived;
+use crate::concurrency::caps::RequestKind;
+use crate::http::in_flight::{HeldPermits, NoAnswer};
+use crate::http::incoming::Incoming;
 use crate::http::isolate::Isolate;
 use crate::http::problem::{Failure, Problem};
-use crate::http::proxy::{self, Body, Onward};
+use crate::http::proxy::{self, BodyEncoding, OriginRequest};
 use crate::http::rate_headers::Header;
 use crate::http::respond::respond;
 use crate::limit::time::Span;
@@ -17,9 +17,9 @@ use worker::wasm_bindgen::JsValue;
 use worker::worker_sys::Context;
 
 /// What is to be known on the way.
-pub struct Conduct<'a> {
+pub struct Forward<'a> {
     /// The request.
-    pub arrived: &'a Arrived<'a>,
+    pub arrived: &'a Incoming<'a>,
     /// The isolate, which hears of troubles.
     pub isolate: &'a Isolate,
     /// Its settings.
@@ -27,34 +27,34 @@ pub struct Conduct<'a> {
     /// What outlives the request.
     pub context: &'a Context,
     /// The request's places.
-    pub places: Places,
+    pub places: HeldPermits,
     /// What its place is for.
-    pub kind: Kind,
+    pub kind: RequestKind,
     /// How long the origin may take to answer.
     pub timeout: Option<Span>,
     /// The trace, where it is wanted.
     pub trace: Option<Header>,
 }
 
-impl Conduct<'_> {
+impl Forward<'_> {
     /// Sends the request on, and gives its answer `headers` besides its own. `errands` are sent when the origin has answered.
     ///
     /// # Errors
     /// The runtime's, should it not take a response that we make.
     pub async fn there_and_back(
         self,
-        onward: &Onward<'_>,
+        onward: &OriginRequest<'_>,
         headers: &mut Vec<Header>,
         errands: impl FnOnce(),
     ) -> Result<Response, JsValue> {
-        let Conduct { arrived, isolate, settings, context, mut places, kind, timeout, trace } = self;
+        let Forward { arrived, isolate, settings, context, mut places, kind, timeout, trace } = self;
         let deadline = timeout.map(|_| AbortController::new()).transpose()?;
-        let body = if places.is_empty() { Body::Untouched } else { Body::Raw };
+        let body = if places.is_empty() { BodyEncoding::Untouched } else { BodyEncoding::Raw };
         let signal = deadline.as_ref().map(AbortController::signal);
         places.begin();
         let answer = match onward.send(arrived.request, body, signal.as_ref()) {
             Ok(fetch) => places.wait_for(fetch, timeout).await,
-            Err(thrown) => Err(Silence::Thrown(thrown)),
+            Err(thrown) => Err(NoAnswer::Thrown(thrown)),
         };
         errands();
         let response = match answer {
@@ -62,11 +62,11 @@ impl Conduct<'_> {
             Ok(response) => places.follow(response, arrived.request, kind, context)?,
             Err(silence) => {
                 let failure = match silence {
-                    Silence::Thrown(thrown) => {
+                    NoAnswer::Thrown(thrown) => {
                         places.leave(context);
                         unreachable(isolate, &thrown)
                     }
-                    Silence::Late => {
+                    NoAnswer::Late => {
                         places.leave_broken_off(context);
                         deadline.iter().for_each(AbortController::abort);
                         Failure::OriginTimeout

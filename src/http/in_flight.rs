@@ -17,9 +17,9 @@
 //! What is left to `waitUntil` runs for as long as the answer is being sent, however long that is, and for 30 seconds afterwards at most.
 //! So the signs of life go on for a body that streams for hours, and a place that nobody gives back is free soon after at the latest.
 
-use crate::concurrency::caps::Kind;
+use crate::concurrency::caps::RequestKind;
 use crate::concurrency::permit_lease::Fate;
-use crate::concurrency::permit_leases::Ticket;
+use crate::concurrency::permit_leases::PermitGuard;
 use crate::http::permit_heartbeat;
 use crate::http::relay::{piped, relay, socket};
 use crate::limit::time::{Span, Time};
@@ -36,8 +36,8 @@ use worker::worker_sys::Context;
 
 /// The places of one request, and what it takes to keep them.
 #[derive(Debug)]
-pub struct Places {
-    tickets: Vec<Ticket>,
+pub struct HeldPermits {
+    tickets: Vec<PermitGuard>,
     /// Their caps, known also when the tickets are gone.
     caps: Vec<Rc<Cap>>,
     env: Env,
@@ -48,20 +48,20 @@ pub struct Places {
 
 /// Why the origin's answer is not there.
 #[derive(Debug)]
-pub enum Silence {
+pub enum NoAnswer {
     /// It did not begin in time.
     Late,
     /// What the runtime throws when the origin cannot be reached.
     Thrown(JsValue),
 }
 
-impl Places {
+impl HeldPermits {
     /// What a request that was let in has, from now on.
-    pub fn new(tickets: Vec<Ticket>, env: Env) -> Places {
+    pub fn new(tickets: Vec<PermitGuard>, env: Env) -> HeldPermits {
         let caps = tickets.iter().map(|ticket| Rc::clone(ticket.cap())).collect();
         let begun = clock::now();
         tickets.iter().for_each(|ticket| ticket.beat(begun));
-        Places { tickets, caps, env, begun, stay: None }
+        HeldPermits { tickets, caps, env, begun, stay: None }
     }
 
     /// Whether it has any.
@@ -73,20 +73,20 @@ impl Places {
     pub fn begin(&mut self) {
         if !self.is_empty() {
             self.stay = Some(permit_heartbeat::begin(&self.env, &self.lines()));
-            self.tickets.iter_mut().for_each(Ticket::hand_over);
+            self.tickets.iter_mut().for_each(PermitGuard::hand_over);
         }
     }
 
     /// What `fetch` comes to, if it does within `timeout`.
-    pub async fn wait_for(&self, fetch: Promise, timeout: Option<Span>) -> Result<Response, Silence> {
+    pub async fn wait_for(&self, fetch: Promise, timeout: Option<Span>) -> Result<Response, NoAnswer> {
         let fetch = hear(fetch);
         let answer = match timeout {
             None => Some(fetch.await),
             Some(timeout) => within(timeout, fetch).await,
         };
         let answer = match answer {
-            Some(answer) => answer.and_then(JsCast::dyn_into::<Response>).map_err(Silence::Thrown),
-            None => Err(Silence::Late),
+            Some(answer) => answer.and_then(JsCast::dyn_into::<Response>).map_err(NoAnswer::Thrown),
+            None => Err(NoAnswer::Late),
         };
         let fate = match &answer {
             Ok(response) if response.status() < 500 => Fate::Answered,
@@ -105,7 +105,7 @@ impl Places {
         mut self,
         response: Response,
         request: &Request,
-        kind: Kind,
+        kind: RequestKind,
         context: &Context,
     ) -> Result<Response, JsValue> {
         let followed = self.carried(&response, request, kind).transpose();
@@ -123,11 +123,11 @@ impl Places {
         &mut self,
         response: &Response,
         request: &Request,
-        kind: Kind,
+        kind: RequestKind,
     ) -> Result<Option<(Response, Promise)>, JsValue> {
         let socket = socket(response);
         // A request that has become a socket has its answer; one that has not is none.
-        let (met, ends) = (socket.is_some(), kind == Kind::Socket || socket.is_some());
+        let (met, ends) = (socket.is_some(), kind == RequestKind::Socket || socket.is_some());
         self.tickets.retain(|ticket| {
             let stays = !ends || ticket.cap().name.ends_with("/sockets") == met;
             if !stays {
@@ -165,7 +165,7 @@ impl Places {
         let mut lines = String::new();
         for cap in &self.caps {
             let ticket = self.tickets.iter().find(|ticket| Rc::ptr_eq(ticket.cap(), cap));
-            permit_heartbeat::line(&mut lines, cap, ticket.map(Ticket::id));
+            permit_heartbeat::line(&mut lines, cap, ticket.map(PermitGuard::id));
         }
         lines
     }

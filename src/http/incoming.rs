@@ -14,7 +14,7 @@ thread_local! {
 }
 
 /// A request's method, URL and headers.
-pub struct Arrived<'a> {
+pub struct Incoming<'a> {
     /// The request.
     pub request: &'a Request,
     /// Its method.
@@ -39,7 +39,7 @@ pub fn asked(policy: &Policy) -> Names {
     Names::new(names)
 }
 
-/// What `names` shows of `request`, for [`Arrived::read`]. Where its host is not plain, its URL is as the URL standard reads it, which is
+/// What `names` shows of `request`, for [`Incoming::read`]. Where its host is not plain, its URL is as the URL standard reads it, which is
 /// what will be forwarded in any case; one that cannot be read stays as it is.
 pub fn shown(names: &Names, request: &Request) -> String {
     let shown = names.shown(request);
@@ -55,17 +55,17 @@ pub fn shown(names: &Names, request: &Request) -> String {
     }
 }
 
-impl<'a> Arrived<'a> {
+impl<'a> Incoming<'a> {
     /// Reads what `names` has shown of `request`.
-    pub fn read(request: &'a Request, names: &'a Names, shown: &'a str) -> Arrived<'a> {
+    pub fn read(request: &'a Request, names: &'a Names, shown: &'a str) -> Incoming<'a> {
         let mut lines = shown.splitn(3, '\n');
         let (method, url) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
         let fields = lines.next().unwrap_or_default();
-        Arrived { request, method, url, target: Target::of(url), names, fields, refused: OnceCell::new() }
+        Incoming { request, method, url, target: Target::of(url), names, fields, refused: OnceCell::new() }
     }
 }
 
-impl Presented for Arrived<'_> {
+impl Presented for Incoming<'_> {
     fn header(&self, name: &str) -> Option<String> {
         if let Some(value) = self.names.find(self.fields, name) {
             return value.map(str::to_owned);

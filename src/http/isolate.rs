@@ -1,16 +1,16 @@
 //! What one isolate keeps between requests: plain data only, since requests must not share anything that does I/O.
 
-use crate::concurrency::permit_leases::Books;
-use crate::gate::state::actor_health::Circuits;
-use crate::gate::state::lease_cache::Wallet;
-use crate::gate::state::local_limiter::Local;
-use crate::gate::state::retry_spread::Returns;
+use crate::concurrency::permit_leases::PermitLeases;
+use crate::gate::state::actor_health::ActorHealth;
+use crate::gate::state::lease_cache::LeaseCache;
+use crate::gate::state::local_limiter::LocalLimiter;
+use crate::gate::state::retry_spread::RetrySpread;
 use crate::http::incoming;
 use crate::http::js_request::Names;
 use crate::identity::digest::Digester;
 use crate::limit::time::Time;
-use crate::log::refusal_sampler::Flood;
-use crate::log::{self, Warned};
+use crate::log::refusal_sampler::RefusalSampler;
+use crate::log::{self, RecentWarnings};
 use crate::policy::{Fault, Policy};
 use serde_json::Value;
 use std::cell::{OnceCell, RefCell};
@@ -28,42 +28,42 @@ thread_local! {
 #[derive(Debug)]
 pub struct Isolate {
     /// The configuration; `None` where it has faults. They were logged when it was read.
-    pub loaded: Option<Loaded>,
+    pub loaded: Option<LoadedPolicy>,
     /// What the isolate can decide alone.
-    pub wallet: RefCell<Wallet>,
+    pub wallet: RefCell<LeaseCache>,
     /// What the isolate counts when it is on its own.
-    pub local: RefCell<Local>,
+    pub local: RefCell<LocalLimiter>,
     /// Which actors are left alone.
-    pub circuits: RefCell<Circuits>,
+    pub circuits: RefCell<ActorHealth>,
     /// When those whom shared limits refused were told to come back.
-    pub returns: RefCell<Returns>,
+    pub returns: RefCell<RetrySpread>,
     /// The refusals of the last second.
-    pub flood: RefCell<Flood>,
+    pub flood: RefCell<RefusalSampler>,
     /// The slots that it holds.
-    pub books: RefCell<Books>,
+    pub books: RefCell<PermitLeases>,
     /// Which warnings were given lately.
-    pub warned: RefCell<Warned>,
+    pub warned: RefCell<RecentWarnings>,
 }
 
 /// A configuration without faults, and what follows from it.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct LoadedPolicy {
     /// The configuration.
     pub policy: Policy,
     /// Makes the digests of callers.
     pub digester: Digester,
     /// The headers that every request is asked for.
     pub asked: Names,
-    /// The mark of an `ORIGIN`; see [`Loaded::hop`].
+    /// The mark of an `ORIGIN`; see [`LoadedPolicy::hop`].
     hop: Option<String>,
 }
 
-impl Loaded {
-    fn new(policy: Policy) -> Loaded {
+impl LoadedPolicy {
+    fn new(policy: Policy) -> LoadedPolicy {
         let digester = Digester::new(policy.settings.secret.as_ref());
         let asked = incoming::asked(&policy);
         let hop = policy.settings.origin.as_deref().map(|origin| digester.deployment(origin));
-        Loaded { policy, digester, asked, hop }
+        LoadedPolicy { policy, digester, asked, hop }
     }
 
     /// What this deployment marks the requests with that it sends on for `authority`; see [`proxy::HOP`](crate::http::proxy::HOP).
@@ -93,10 +93,10 @@ impl Isolate {
         }
         let budget = policy.as_ref().ok().and_then(|policy| policy.settings.budget);
         Isolate {
-            loaded: policy.ok().map(Loaded::new),
+            loaded: policy.ok().map(LoadedPolicy::new),
             wallet: RefCell::default(),
             local: RefCell::default(),
-            circuits: RefCell::new(Circuits::new(Math::random().to_bits(), budget)),
+            circuits: RefCell::new(ActorHealth::new(Math::random().to_bits(), budget)),
             returns: RefCell::default(),
             flood: RefCell::default(),
             books: RefCell::default(),

@@ -5,7 +5,7 @@
 
 /// In what form an answer of ours is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reader {
+pub enum AnswerFormat {
     /// By a program: problem details. Whoever has no preference, or one for what we do not have, gets these.
     Program,
     /// By a person in a browser.
@@ -27,7 +27,7 @@ pub enum Language {
 }
 
 /// One item of a list with weights: `text/html;level=1;q=0.5`.
-struct Item<'a> {
+struct AcceptItem<'a> {
     range: &'a str,
     /// Whether it has parameters that narrow it down.
     narrowed: bool,
@@ -39,33 +39,33 @@ struct Item<'a> {
 type Match = (u8, u16);
 
 const JSON: &[&str] = &["application/problem+json", "application/json"];
-const READERS: [(Reader, &[&str]); 3] =
-    [(Reader::Program, JSON), (Reader::Person, &["text/html"]), (Reader::Text, &["text/plain"])];
+const READERS: [(AnswerFormat, &[&str]); 3] =
+    [(AnswerFormat::Program, JSON), (AnswerFormat::Person, &["text/html"]), (AnswerFormat::Text, &["text/plain"])];
 
-impl Reader {
+impl AnswerFormat {
     /// Who asks, by the headers `Content-Type` and `Accept`.
     ///
     /// The greatest weight wins; of equal ones the type that was named beats one that only a `*` lets in, and then
     /// problem details come before a page, and a page before text.
-    pub fn of(content_type: Option<&str>, accept: Option<&str>) -> Reader {
+    pub fn of(content_type: Option<&str>, accept: Option<&str>) -> AnswerFormat {
         if let Some(reader) = content_type.and_then(grpc_web) {
             return reader;
         }
-        let items: Vec<Item<'_>> = accept.map(|accept| items(accept).collect()).unwrap_or_default();
+        let items: Vec<AcceptItem<'_>> = accept.map(|accept| items(accept).collect()).unwrap_or_default();
         let weighed = READERS.iter().filter_map(|(reader, names)| {
             let (how, quality) = names.iter().filter_map(|name| media_match(&items, name)).max()?;
             (quality > 0).then_some(((quality, how), *reader))
         });
         // Of equal ones `max_by_key` would take the last.
         let best = weighed.reduce(|best, next| if next.0 > best.0 { next } else { best });
-        best.map_or(Reader::Program, |(_, reader)| reader)
+        best.map_or(AnswerFormat::Program, |(_, reader)| reader)
     }
 }
 
 impl Language {
     /// The language that `Accept-Language` likes best; of equal ones the first, and English where it likes neither.
     pub fn of(accept_language: Option<&str>) -> Language {
-        let items: Vec<Item<'_>> = accept_language.map(|accept| items(accept).collect()).unwrap_or_default();
+        let items: Vec<AcceptItem<'_>> = accept_language.map(|accept| items(accept).collect()).unwrap_or_default();
         let likes = |language: Language| {
             let placed = items.iter().zip((0..=u32::MAX).rev());
             placed.filter_map(|(item, place)| Some((language.matched(item.range)?, item.quality, place))).max()
@@ -101,12 +101,12 @@ impl Language {
 }
 
 /// gRPC-Web says what it is by its request's type alone: `application/grpc-web`, `-text` for one in base64, `+proto`.
-fn grpc_web(content_type: &str) -> Option<Reader> {
+fn grpc_web(content_type: &str) -> Option<AnswerFormat> {
     let essence = content_type.split(';').next().unwrap_or_default().trim_matches([' ', '\t']).to_ascii_lowercase();
     let rest = essence.strip_prefix("application/grpc-web")?;
     let (text, rest) = rest.strip_prefix("-text").map_or((false, rest), |rest| (true, rest));
     let known = rest.is_empty() || rest.starts_with('+');
-    known.then_some(Reader::GrpcWeb(if text {
+    known.then_some(AnswerFormat::GrpcWeb(if text {
         "application/grpc-web-text+proto"
     } else {
         "application/grpc-web+proto"
@@ -114,9 +114,9 @@ fn grpc_web(content_type: &str) -> Option<Reader> {
 }
 
 /// What the most specific item says of the media type `name`.
-fn media_match(items: &[Item<'_>], name: &str) -> Option<Match> {
+fn media_match(items: &[AcceptItem<'_>], name: &str) -> Option<Match> {
     let kind = name.split('/').next().unwrap_or_default();
-    let how = |item: &Item<'_>| match item.range.split_once('/') {
+    let how = |item: &AcceptItem<'_>| match item.range.split_once('/') {
         _ if item.range.eq_ignore_ascii_case(name) => Some(if item.narrowed { 3 } else { 4 }),
         Some((range, "*")) if range.eq_ignore_ascii_case(kind) => Some(2),
         Some(("*", "*")) => Some(1),
@@ -128,10 +128,11 @@ fn media_match(items: &[Item<'_>], name: &str) -> Option<Match> {
 }
 
 /// The items of a list that can be read.
-fn items(header: &str) -> impl Iterator<Item = Item<'_>> {
+fn items(header: &str) -> impl Iterator<Item = AcceptItem<'_>> {
     split(header, ',').filter_map(|item| {
         let mut parts = split(item, ';').map(|part| part.trim_matches([' ', '\t']));
-        let mut read = Item { range: parts.next().filter(|range| !range.is_empty())?, narrowed: false, quality: 1_000 };
+        let mut read =
+            AcceptItem { range: parts.next().filter(|range| !range.is_empty())?, narrowed: false, quality: 1_000 };
         for (name, value) in parts.filter_map(|part| part.split_once('=')) {
             match name {
                 "q" | "Q" => read.quality = thousandths(value)?,

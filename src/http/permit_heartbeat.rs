@@ -1,7 +1,7 @@
 //! What the module does for a request's places while it is under way, when the lines of JavaScript beside this file say so. They go on
 //! when an instance of the module fails, and say it to the next one, which knows of the places then before it looks at their caps.
 
-use crate::actor::permits::client::SlotsClient;
+use crate::actor::permits::client::PermitClient;
 use crate::concurrency::admit::Admit;
 use crate::concurrency::heartbeats::Id;
 use crate::http::isolate::Isolate;
@@ -9,7 +9,7 @@ use crate::limit::time::Span;
 use crate::policy::{Cap, Policy};
 use crate::protocol::permits::Holder;
 use crate::runtime::clock;
-use crate::runtime::sync_first::now_or_later;
+use crate::runtime::sync_first::value_or_promise;
 use core::fmt::Write;
 use std::rc::Rc;
 use worker::js_sys::{Function, Promise};
@@ -57,21 +57,21 @@ pub fn call_books(isolate: &Isolate) {
 }
 
 /// Places, and what it takes to keep them.
-struct Stay {
+struct KeptPermits {
     isolate: Rc<Isolate>,
-    client: SlotsClient,
+    client: PermitClient,
     patience: Span,
     places: Vec<(Rc<Cap>, Id)>,
 }
 
-impl Stay {
-    fn new(env: &Env, lines: &str) -> Option<Stay> {
+impl KeptPermits {
+    fn new(env: &Env, lines: &str) -> Option<KeptPermits> {
         let isolate = Isolate::get(env);
         let policy = &isolate.loaded.as_ref()?.policy;
         call_books(&isolate);
         let places = read(policy, lines.lines()).collect();
-        let (client, patience) = (SlotsClient { env: env.clone() }, policy.settings.deadline);
-        Some(Stay { isolate, client, patience, places })
+        let (client, patience) = (PermitClient { env: env.clone() }, policy.settings.deadline);
+        Some(KeptPermits { isolate, client, patience, places })
     }
 
     /// Renews what is held, and gives back what is not needed.
@@ -84,14 +84,14 @@ impl Stay {
     }
 
     /// The caps whose idle slots are still to be looked after.
-    fn idle(&self, tends: impl Fn(&Admit<'_, SlotsClient>, &Rc<Cap>) -> bool) -> String {
+    fn idle(&self, tends: impl Fn(&Admit<'_, PermitClient>, &Rc<Cap>) -> bool) -> String {
         let admit = self.admit();
         let mut lines = String::new();
         self.places.iter().filter(|(cap, _)| tends(&admit, cap)).for_each(|(cap, _)| line(&mut lines, cap, None));
         lines
     }
 
-    fn admit(&self) -> Admit<'_, SlotsClient> {
+    fn admit(&self) -> Admit<'_, PermitClient> {
         Admit { keepers: &self.client, books: &self.isolate.books, patience: self.patience, wall: clock::now }
     }
 }
@@ -99,11 +99,11 @@ impl Stay {
 /// What has a number is still under way. Renews what is held, and gives back what is not needed. Whoever looks after what is idle, and has
 /// so many looks left, is told what it has to go on with, in lines; by a promise where somebody has to be asked.
 pub fn beat(env: &Env, lines: &str, looks: Option<u32>) -> JsValue {
-    let Some(stay) = Stay::new(env, lines) else { return JsValue::from_str("") };
+    let Some(stay) = KeptPermits::new(env, lines) else { return JsValue::from_str("") };
     for (cap, id) in &stay.places {
         stay.isolate.books.borrow_mut().beat(cap, *id, clock::now());
     }
-    now_or_later(async move {
+    value_or_promise(async move {
         stay.tick().await;
         Ok(stay.idle(|admit, cap| looks.is_some_and(|looks| admit.tend_on(cap, looks))).into())
     })
@@ -111,7 +111,7 @@ pub fn beat(env: &Env, lines: &str, looks: Option<u32>) -> JsValue {
 
 /// They have ended. Whoever asks has to look after what is idle then: that is what it is told.
 pub fn leave(env: &Env, lines: &str) -> String {
-    let Some(stay) = Stay::new(env, lines) else { return String::new() };
+    let Some(stay) = KeptPermits::new(env, lines) else { return String::new() };
     for (cap, id) in &stay.places {
         stay.isolate.books.borrow_mut().leave(cap, *id);
     }

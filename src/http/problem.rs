@@ -1,22 +1,22 @@
 //! What is said when an answer is ours: the facts, in the members of RFC 9457 problem details and
 //! draft-ietf-httpapi-ratelimit-headers-11. [`answer`](crate::http::answer) puts them into the form that the reader wants.
 
-use crate::concurrency::caps::Crowded;
+use crate::concurrency::caps::CapRefusal;
 use crate::gate::decision::{Reason, Refusal};
-use crate::gate::plan::{Met, Plan};
-use crate::http::problem_kind::Cause;
+use crate::gate::plan::{Plan, PlannedLimit};
+use crate::http::problem_kind::ProblemKind;
 use crate::http::rate_headers::{Header, Stand, cap_headers, rate_headers};
 use crate::limit::calendar::Zone;
 use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
-use crate::policy::{Cap, HeaderStyle, Limit, Scope, Size, Words};
+use crate::policy::{Cap, HeaderStyle, Limit, OperatorMessage, Scope, Size};
 use serde::Serialize;
 
 /// Something that keeps a request from the origin's answer.
 #[derive(Clone, Debug)]
 pub struct Problem<'p> {
     /// Why.
-    pub cause: Cause,
+    pub cause: ProblemKind,
     /// The limit that refused.
     pub limit: Option<&'p Limit>,
     /// The cap that did.
@@ -30,13 +30,13 @@ pub struct Problem<'p> {
     /// One honest sentence or two, in English.
     pub detail: String,
     /// What the operator has to say besides.
-    pub words: Words<'p>,
+    pub words: OperatorMessage<'p>,
     /// Header fields that do not depend on who reads it.
     pub headers: Vec<Header>,
 }
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct ProblemBody<'a> {
     r#type: &'a str,
     title: &'a str,
     status: u16,
@@ -78,7 +78,7 @@ impl<'p> Problem<'p> {
     pub fn refusal(
         refusal: &Refusal<'p>,
         plan: &Plan<'p>,
-        words: Words<'p>,
+        words: OperatorMessage<'p>,
         style: HeaderStyle,
         now: Time,
     ) -> Problem<'p> {
@@ -87,7 +87,7 @@ impl<'p> Problem<'p> {
         let retry_after = refusal.wait.as_secs_up().max(1);
         let retry_at = retry_at(refusal, now);
         let detail = detail(refusal, retry_after, &retry_at);
-        let mut problem = Problem::new(Cause::Limit(refusal.reason), detail, words);
+        let mut problem = Problem::new(ProblemKind::Limit(refusal.reason), detail, words);
         problem.limit = Some(limit);
         problem.wait(retry_after);
         problem.retry_at = Some(retry_at);
@@ -99,26 +99,27 @@ impl<'p> Problem<'p> {
     }
 
     /// What a caller is told whose address is not let in. It helps nobody to wait.
-    pub fn blocked(words: Words<'p>) -> Problem<'p> {
-        Problem::new(Cause::Blocked, "Requests from this address are not accepted here.".to_owned(), words)
+    pub fn blocked(words: OperatorMessage<'p>) -> Problem<'p> {
+        Problem::new(ProblemKind::Blocked, "Requests from this address are not accepted here.".to_owned(), words)
     }
 
     /// What a caller is told when something other than a limit is in the way.
     pub fn failure(failure: Failure) -> Problem<'static> {
         let (cause, detail) = match failure {
             Failure::Misconfigured => {
-                (Cause::Misconfigured, "The rate limiter's configuration has faults; its log names them.")
+                (ProblemKind::Misconfigured, "The rate limiter's configuration has faults; its log names them.")
             }
             Failure::Loop => {
-                (Cause::Misconfigured, "The rate limiter forwards to itself; ORIGIN must be another host.")
+                (ProblemKind::Misconfigured, "The rate limiter forwards to itself; ORIGIN must be another host.")
             }
-            Failure::OriginUnreachable => (Cause::OriginUnreachable, "The origin did not answer."),
-            Failure::OriginTimeout => (Cause::OriginTimeout, "The origin did not answer in time."),
-            Failure::Unforeseen => {
-                (Cause::Limit(Reason::LimiterUnavailable), "The rate limiter failed while it worked on this request.")
-            }
+            Failure::OriginUnreachable => (ProblemKind::OriginUnreachable, "The origin did not answer."),
+            Failure::OriginTimeout => (ProblemKind::OriginTimeout, "The origin did not answer in time."),
+            Failure::Unforeseen => (
+                ProblemKind::Limit(Reason::LimiterUnavailable),
+                "The rate limiter failed while it worked on this request.",
+            ),
         };
-        let mut problem = Problem::new(cause, detail.to_owned(), Words::default());
+        let mut problem = Problem::new(cause, detail.to_owned(), OperatorMessage::default());
         if failure == Failure::Unforeseen {
             problem.wait(1);
         }
@@ -126,10 +127,10 @@ impl<'p> Problem<'p> {
     }
 
     /// What a caller is told at `now` that found no place under a cap.
-    pub fn crowded(crowded: &Crowded<'p>, style: HeaderStyle, now: Time) -> Problem<'p> {
+    pub fn crowded(crowded: &CapRefusal<'p>, style: HeaderStyle, now: Time) -> Problem<'p> {
         let Cap { name, size, .. } = &**crowded.cap;
         let (cause, detail) = match crowded.reason {
-            Reason::LimiterUnavailable => (Cause::Limit(crowded.reason), unchecked(name, &seconds(crowded.wait))),
+            Reason::LimiterUnavailable => (ProblemKind::Limit(crowded.reason), unchecked(name, &seconds(crowded.wait))),
             _ => {
                 let what = if name.ends_with("/sockets") { "open WebSockets" } else { "requests" };
                 let most = match size {
@@ -137,14 +138,17 @@ impl<'p> Problem<'p> {
                     Size::Auto { .. } => format!("as many {what} at once as the origin can do with"),
                 };
                 let again = seconds(crowded.wait);
-                (Cause::Full, format!("It is full: {name} allows {most} for everyone together. Try again in {again}."))
+                (
+                    ProblemKind::Full,
+                    format!("It is full: {name} allows {most} for everyone together. Try again in {again}."),
+                )
             }
         };
         let mut problem = Problem::new(cause, detail, crowded.binding.words());
         problem.cap = Some(crowded.cap);
         problem.wait(crowded.wait);
         problem.retry_at = Some(Zone::utc().rfc3339(whole_second(now.plus(Span::from_secs(crowded.wait)))));
-        if cause == Cause::Full {
+        if cause == ProblemKind::Full {
             problem.headers.extend(cap_headers(style, crowded.cap, crowded.wait));
         }
         problem
@@ -158,8 +162,8 @@ impl<'p> Problem<'p> {
     /// As `application/problem+json`.
     pub fn json(&self) -> String {
         let limit = self.limit_name();
-        let violated = limit.filter(|_| self.cause != Cause::Limit(Reason::LimiterUnavailable));
-        let body = Body {
+        let violated = limit.filter(|_| self.cause != ProblemKind::Limit(Reason::LimiterUnavailable));
+        let body = ProblemBody {
             r#type: self.cause.kind(),
             title: self.cause.title(),
             status: self.cause.status(),
@@ -183,7 +187,7 @@ impl<'p> Problem<'p> {
         parts.join(" ") + "\n"
     }
 
-    fn new(cause: Cause, detail: String, words: Words<'p>) -> Problem<'p> {
+    fn new(cause: ProblemKind, detail: String, words: OperatorMessage<'p>) -> Problem<'p> {
         let headers = words.docs.map(|docs| ("Link", format!("<{docs}>; rel=\"help\""))).into_iter().collect();
         Problem {
             cause,
@@ -240,7 +244,7 @@ fn unchecked(name: &str, seconds: &str) -> String {
 }
 
 fn detail(refusal: &Refusal<'_>, retry_after: u64, retry_at: &str) -> String {
-    let Met { limit, .. } = refusal.met;
+    let PlannedLimit { limit, .. } = refusal.met;
     let Limit { name, allowance, scope, .. } = limit;
     let seconds = seconds(retry_after);
     let who = match scope {

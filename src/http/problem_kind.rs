@@ -4,7 +4,7 @@ use crate::gate::decision::Reason;
 
 /// Why a request did not get the origin's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub enum ProblemKind {
     /// A limit refused it.
     Limit(Reason),
     /// Its address is not let in.
@@ -19,28 +19,28 @@ pub enum Cause {
     OriginTimeout,
 }
 
-impl Cause {
+impl ProblemKind {
     /// As it stands in bodies and logs.
     pub fn as_str(self) -> &'static str {
         match self {
-            Cause::Limit(reason) => reason.as_str(),
-            Cause::Blocked => "blocked",
-            Cause::Misconfigured => "misconfigured",
-            Cause::Full => Reason::OverCapacity.as_str(),
-            Cause::OriginUnreachable => "origin_unreachable",
-            Cause::OriginTimeout => "origin_timeout",
+            ProblemKind::Limit(reason) => reason.as_str(),
+            ProblemKind::Blocked => "blocked",
+            ProblemKind::Misconfigured => "misconfigured",
+            ProblemKind::Full => Reason::OverCapacity.as_str(),
+            ProblemKind::OriginUnreachable => "origin_unreachable",
+            ProblemKind::OriginTimeout => "origin_timeout",
         }
     }
 
     /// Its HTTP status.
     pub fn status(self) -> u16 {
         match self {
-            Cause::Limit(Reason::RateLimited | Reason::QuotaExhausted | Reason::OverCapacity) => 429,
-            Cause::Limit(Reason::LimiterUnavailable) | Cause::Full => 503,
-            Cause::Blocked => 403,
-            Cause::Misconfigured => 500,
-            Cause::OriginUnreachable => 502,
-            Cause::OriginTimeout => 504,
+            ProblemKind::Limit(Reason::RateLimited | Reason::QuotaExhausted | Reason::OverCapacity) => 429,
+            ProblemKind::Limit(Reason::LimiterUnavailable) | ProblemKind::Full => 503,
+            ProblemKind::Blocked => 403,
+            ProblemKind::Misconfigured => 500,
+            ProblemKind::OriginUnreachable => 502,
+            ProblemKind::OriginTimeout => 504,
         }
     }
 
@@ -52,21 +52,25 @@ impl Cause {
         const INTERNAL: u8 = 13;
         const UNAVAILABLE: u8 = 14;
         match self {
-            Cause::Limit(Reason::RateLimited | Reason::QuotaExhausted | Reason::OverCapacity) => RESOURCE_EXHAUSTED,
-            Cause::Limit(Reason::LimiterUnavailable) | Cause::Full | Cause::OriginUnreachable => UNAVAILABLE,
-            Cause::OriginTimeout => DEADLINE_EXCEEDED,
-            Cause::Blocked => PERMISSION_DENIED,
-            Cause::Misconfigured => INTERNAL,
+            ProblemKind::Limit(Reason::RateLimited | Reason::QuotaExhausted | Reason::OverCapacity) => {
+                RESOURCE_EXHAUSTED
+            }
+            ProblemKind::Limit(Reason::LimiterUnavailable) | ProblemKind::Full | ProblemKind::OriginUnreachable => {
+                UNAVAILABLE
+            }
+            ProblemKind::OriginTimeout => DEADLINE_EXCEEDED,
+            ProblemKind::Blocked => PERMISSION_DENIED,
+            ProblemKind::Misconfigured => INTERNAL,
         }
     }
 
     /// Its problem type (RFC 9457 §3.1.1; the first two are draft-ietf-httpapi-ratelimit-headers-11's).
     pub fn kind(self) -> &'static str {
         match self {
-            Cause::Limit(Reason::RateLimited | Reason::QuotaExhausted) => {
+            ProblemKind::Limit(Reason::RateLimited | Reason::QuotaExhausted) => {
                 "https://iana.org/assignments/http-problem-types#quota-exceeded"
             }
-            Cause::Limit(Reason::OverCapacity) | Cause::Full => {
+            ProblemKind::Limit(Reason::OverCapacity) | ProblemKind::Full => {
                 "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity"
             }
             _ => "about:blank",
@@ -76,13 +80,13 @@ impl Cause {
     /// Its problem title.
     pub fn title(self) -> &'static str {
         match self {
-            Cause::Limit(Reason::RateLimited | Reason::QuotaExhausted) => "Too many requests",
-            Cause::Limit(Reason::OverCapacity) | Cause::Full => "Over capacity",
-            Cause::Limit(Reason::LimiterUnavailable) => "Service unavailable",
-            Cause::Blocked => "Blocked",
-            Cause::Misconfigured => "Misconfigured",
-            Cause::OriginUnreachable => "Bad gateway",
-            Cause::OriginTimeout => "Gateway timeout",
+            ProblemKind::Limit(Reason::RateLimited | Reason::QuotaExhausted) => "Too many requests",
+            ProblemKind::Limit(Reason::OverCapacity) | ProblemKind::Full => "Over capacity",
+            ProblemKind::Limit(Reason::LimiterUnavailable) => "Service unavailable",
+            ProblemKind::Blocked => "Blocked",
+            ProblemKind::Misconfigured => "Misconfigured",
+            ProblemKind::OriginUnreachable => "Bad gateway",
+            ProblemKind::OriginTimeout => "Gateway timeout",
         }
     }
 }

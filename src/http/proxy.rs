@@ -1,6 +1,6 @@
 //! To the origin and back, untouched: neither body is read here, redirects go to the client, and WebSockets pass through.
 
-use crate::http::incoming::Arrived;
+use crate::http::incoming::Incoming;
 use crate::http::js_request;
 use crate::http::rate_headers::Header;
 use std::borrow::Cow;
@@ -14,7 +14,7 @@ pub const HOP: &str = "penstock-hop";
 
 /// How an answer's body is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Body {
+pub enum BodyEncoding {
     /// As the runtime likes: it passes it on as it came, as long as nobody reads it.
     Untouched,
     /// As it came, even where it is piped on: the runtime would unpack it to do so, and pack it again.
@@ -23,17 +23,17 @@ pub enum Body {
 
 /// Where a request goes on to, and the mark that it carries from here on.
 #[derive(Debug)]
-pub struct Onward<'a> {
+pub struct OriginRequest<'a> {
     url: Cow<'a, str>,
     hop: &'a str,
 }
 
-impl<'a> Onward<'a> {
+impl<'a> OriginRequest<'a> {
     /// On to `origin` (`https://host/prefix`), or to the request's own URL where there is none.
     ///
     /// # Errors
     /// None that is known; the runtime's, should it not read a path that it has read before.
-    pub fn new(arrived: &Arrived<'a>, origin: Option<&str>, hop: &'a str) -> Result<Onward<'a>, JsValue> {
+    pub fn new(arrived: &Incoming<'a>, origin: Option<&str>, hop: &'a str) -> Result<OriginRequest<'a>, JsValue> {
         let target = &arrived.target;
         let url = match origin {
             Some(origin) if target.may_climb() => {
@@ -44,17 +44,22 @@ impl<'a> Onward<'a> {
             Some(origin) => Cow::from([origin, target.path_and_query].concat()),
             None => Cow::from(arrived.url),
         };
-        Ok(Onward { url, hop })
+        Ok(OriginRequest { url, hop })
     }
 
     /// Sends it on; what comes is a `Response`. `signal` ends it before its time.
     ///
     /// # Errors
     /// What the runtime throws when the origin cannot be reached.
-    pub fn send(&self, request: &Request, body: Body, signal: Option<&AbortSignal>) -> Result<Promise, JsValue> {
+    pub fn send(
+        &self,
+        request: &Request,
+        body: BodyEncoding,
+        signal: Option<&AbortSignal>,
+    ) -> Result<Promise, JsValue> {
         let encoding = match body {
-            Body::Untouched => None,
-            Body::Raw => Some("manual"),
+            BodyEncoding::Untouched => None,
+            BodyEncoding::Raw => Some("manual"),
         };
         js_request::fetch(request, &self.url, (HOP, self.hop), encoding, signal)
     }

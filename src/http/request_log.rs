@@ -1,17 +1,17 @@
 //! What is logged of one request.
 
-use crate::concurrency::caps::Entry;
+use crate::concurrency::caps::Admission;
 use crate::gate::decision::Decision;
-use crate::http::incoming::Arrived;
-use crate::http::isolate::{Isolate, Loaded};
+use crate::http::incoming::Incoming;
+use crate::http::isolate::{Isolate, LoadedPolicy};
 use crate::identity::{Presented, Subject};
 use crate::limit::time::Span;
-use crate::log::refusal_sampler::{Of, Say};
+use crate::log::refusal_sampler::{LogAction, RefusalKey};
 use crate::log::{self, Effect};
-use crate::policy::Reception;
+use crate::policy::AddressVerdict;
 use crate::runtime::clock;
 use crate::runtime::promise::pause;
-use crate::runtime::sync_first::afterwards;
+use crate::runtime::sync_first::after_response;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use worker::worker_sys::Context;
@@ -25,11 +25,11 @@ pub struct Reporter<'a> {
     /// The isolate, which keeps the log short.
     pub isolate: &'a Rc<Isolate>,
     /// Its configuration.
-    pub loaded: &'a Loaded,
+    pub loaded: &'a LoadedPolicy,
     /// What outlives the request.
     pub context: &'a Context,
     /// The request.
-    pub arrived: &'a Arrived<'a>,
+    pub arrived: &'a Incoming<'a>,
 }
 
 impl Reporter<'_> {
@@ -38,7 +38,7 @@ impl Reporter<'_> {
         let refusals = decision.refusal.iter().map(|refusal| (refusal, Effect::Refused));
         let shadows = decision.shadows.iter().map(|refusal| (refusal, Effect::Shadow));
         for (refusal, effect) in refusals.chain(shadows) {
-            let of = || Of::Limit(refusal.met.limit.number, refusal.reason, effect);
+            let of = || RefusalKey::Limit(refusal.met.limit.number, refusal.reason, effect);
             self.refused(of, |ray| log::refusal(refusal, effect, ray));
         }
         for unchecked in &decision.unchecked {
@@ -53,11 +53,11 @@ impl Reporter<'_> {
     }
 
     /// Logs which caps had no place, and which could not be checked.
-    pub fn entered(&self, entry: &Entry<'_>, caller: Subject) {
+    pub fn entered(&self, entry: &Admission<'_>, caller: Subject) {
         let refused = entry.refused.iter().map(|crowded| (crowded, Effect::Refused));
         let shadows = entry.shadows.iter().map(|crowded| (crowded, Effect::Shadow));
         for (crowded, effect) in refused.chain(shadows) {
-            let of = || Of::Cap {
+            let of = || RefusalKey::Cap {
                 name: crowded.cap.name.clone(),
                 binding: crowded.binding.name.clone(),
                 reason: crowded.reason,
@@ -85,24 +85,24 @@ impl Reporter<'_> {
     }
 
     /// Logs an address that is not let in, or would not be.
-    pub fn received(&self, reception: &Reception<'_>, ip: Subject) {
+    pub fn received(&self, reception: &AddressVerdict<'_>, ip: Subject) {
         let refused = reception.blocked.map(|block| (block, Effect::Refused));
         let shadow = reception.shadow.map(|block| (block, Effect::Shadow));
         for (block, effect) in refused.into_iter().chain(shadow) {
-            let of = || Of::Block(block.binding.map(|binding| binding.name.clone()), effect);
+            let of = || RefusalKey::Block(block.binding.map(|binding| binding.name.clone()), effect);
             self.refused(of, |ray| log::blocked(block, ip, effect, ray));
         }
     }
 
     /// Tells of a refusal, or counts it.
-    fn refused(&self, of: impl FnOnce() -> Of, line: impl FnOnce(Option<&str>)) {
+    fn refused(&self, of: impl FnOnce() -> RefusalKey, line: impl FnOnce(Option<&str>)) {
         let before = self.isolate.flood.borrow_mut().take(clock::now());
         tell(before, self.loaded);
         let say = self.isolate.flood.borrow_mut().refused(of, clock::now());
         match say {
-            Say::Line => line(self.arrived.header("cf-ray").as_deref()),
-            Say::First => afterwards(self.context, tell_soon(Rc::clone(self.isolate))),
-            Say::Nothing => {}
+            LogAction::Line => line(self.arrived.header("cf-ray").as_deref()),
+            LogAction::First => after_response(self.context, tell_soon(Rc::clone(self.isolate))),
+            LogAction::Nothing => {}
         }
     }
 }
@@ -116,7 +116,7 @@ async fn tell_soon(isolate: Rc<Isolate>) {
     }
 }
 
-fn tell(counted: BTreeMap<Of, u64>, loaded: &Loaded) {
+fn tell(counted: BTreeMap<RefusalKey, u64>, loaded: &LoadedPolicy) {
     for (of, count) in counted {
         log::counted(&of, count, &loaded.policy);
     }

@@ -1,8 +1,8 @@
 //! Answers of ours, as the runtime's own.
 
 use crate::gate::decision::Spent;
-use crate::http::answer::{Answer, Asker};
-use crate::http::incoming::Arrived;
+use crate::http::answer::{Answer, Recipient};
+use crate::http::incoming::Incoming;
 use crate::http::js_request;
 use crate::http::problem::Problem;
 use crate::http::rate_headers::Header;
@@ -17,12 +17,12 @@ use worker::wasm_bindgen::JsValue;
 /// # Errors
 /// The runtime's, should it not take a response that we make.
 pub fn respond(
-    arrived: &Arrived<'_>,
+    arrived: &Incoming<'_>,
     problem: &Problem<'_>,
     settings: &Settings,
     trace: Option<Header>,
 ) -> Result<Response, JsValue> {
-    let asker = Asker::read(arrived.method, |name| arrived.header(name));
+    let asker = Recipient::read(arrived.method, |name| arrived.header(name));
     let mut answer = Answer::new(problem, &asker, settings);
     answer.headers.extend(trace);
     js_request::respond(answer.status, answer.body.as_deref(), &answer.headers)

@@ -1,22 +1,22 @@
 //! One request from its arrival to its answer.
 
-use crate::actor::permits::client::SlotsClient;
+use crate::actor::permits::client::PermitClient;
 use crate::actor::rates::client::Client;
 use crate::concurrency::admit::Admit;
-use crate::concurrency::caps::{self, Entry, Kind};
-use crate::gate::background::{Errand, Runner};
+use crate::concurrency::caps::{self, Admission, RequestKind};
+use crate::gate::background::{ActorCalls, BackgroundTask};
 use crate::gate::decide::Gate;
 use crate::gate::decision::Spent;
-use crate::gate::plan::{Patience, Plan};
+use crate::gate::plan::{Plan, Timing};
 use crate::http::cors::is_preflight;
-use crate::http::forward::{Conduct, unreachable};
-use crate::http::in_flight::Places;
-use crate::http::incoming::{self, Arrived};
-use crate::http::isolate::{Isolate, Loaded};
+use crate::http::forward::{Forward, unreachable};
+use crate::http::in_flight::HeldPermits;
+use crate::http::incoming::{self, Incoming};
+use crate::http::isolate::{Isolate, LoadedPolicy};
 use crate::http::js_request::Names;
 use crate::http::permit_heartbeat;
 use crate::http::problem::{Failure, Problem};
-use crate::http::proxy::{HOP, Onward};
+use crate::http::proxy::{HOP, OriginRequest};
 use crate::http::rate_headers::{Stand, rate_headers};
 use crate::http::request_log::Reporter;
 use crate::http::respond::{respond, trace};
@@ -24,7 +24,7 @@ use crate::identity::Presented;
 use crate::identity::address::Address;
 use crate::policy::{Binding, Settings};
 use crate::runtime::clock;
-use crate::runtime::sync_first::afterwards;
+use crate::runtime::sync_first::after_response;
 use futures_util::future::join_all;
 use std::rc::Rc;
 use web_sys::{Request, Response};
@@ -42,7 +42,7 @@ pub async fn serve(request: Request, env: Env, context: Context) -> Result<JsVal
         return fail(&request, Failure::Misconfigured, &Settings::default()).map(JsValue::from);
     };
     let shown = incoming::shown(&loaded.asked, &request);
-    let arrived = Arrived::read(&request, &loaded.asked, &shown);
+    let arrived = Incoming::read(&request, &loaded.asked, &shown);
     match decide_and_forward(&arrived, env, &context, &isolate, loaded).await {
         Ok(answer) => Ok(answer),
         Err(thrown) => {
@@ -70,15 +70,15 @@ pub fn answer_for_the_origin(request: &Request, env: &Env, thrown: &JsValue) -> 
 fn fail(request: &Request, failure: Failure, settings: &Settings) -> Result<Response, JsValue> {
     let names = Names::new([]);
     let shown = incoming::shown(&names, request);
-    respond(&Arrived::read(request, &names, &shown), &Problem::failure(failure), settings, None)
+    respond(&Incoming::read(request, &names, &shown), &Problem::failure(failure), settings, None)
 }
 
 async fn decide_and_forward(
-    arrived: &Arrived<'_>,
+    arrived: &Incoming<'_>,
     env: Env,
     context: &Context,
     isolate: &Rc<Isolate>,
-    loaded: &Loaded,
+    loaded: &LoadedPolicy,
 ) -> Result<JsValue, JsValue> {
     let begun = clock::now();
     let policy = &loaded.policy;
@@ -112,18 +112,18 @@ async fn decide_and_forward(
         plan.who.iter_mut().for_each(|who| who.subject = ip);
     }
     let kind = match arrived.header("upgrade") {
-        Some(upgrade) if upgrade.eq_ignore_ascii_case("websocket") => Kind::Socket,
-        _ => Kind::Plain,
+        Some(upgrade) if upgrade.eq_ignore_ascii_case("websocket") => RequestKind::Socket,
+        _ => RequestKind::Plain,
     };
     let caps = if reception.free { Vec::new() } else { caps::met(policy, route, kind) };
-    let keepers = SlotsClient { env: env.clone() };
+    let keepers = PermitClient { env: env.clone() };
     // Another handle on the same request; its own `clone` would copy it, body and all.
     let handle = Clone::clone(arrived.request);
     let actors = Client { env, request: handle };
-    let patience = Patience { durable_after: settings.durable_after, deadline: settings.deadline };
+    let patience = Timing { durable_after: settings.durable_after, deadline: settings.deadline };
     let Isolate { wallet, local, circuits, .. } = &**isolate;
     let gate = Gate { actors: &actors, wallet, local, circuits, patience, wall: clock::now };
-    let mut entry = Entry::default();
+    let mut entry = Admission::default();
     let enter = async |time| {
         if !caps.is_empty() {
             permit_heartbeat::call_books(isolate);
@@ -155,10 +155,10 @@ async fn decide_and_forward(
         let prepays = circuits.borrow().budget.is_due(wallet.borrow_mut().now(decided));
         if prepays || !refills.is_empty() || !tendings.is_empty() {
             let errands = run_errands(Rc::clone(isolate), actors.again(), patience, refills, tendings);
-            afterwards(context, errands);
+            after_response(context, errands);
         }
     };
-    let places = Places::new(entry.places, keepers.env);
+    let places = HeldPermits::new(entry.places, keepers.env);
     if !passes || places.is_empty() {
         run_errands();
     }
@@ -175,13 +175,13 @@ async fn decide_and_forward(
 
     let stand = decision.tightest.map(|at| Stand { limit: at.met.limit, left: at.left, more: at.more });
     let mut headers = rate_headers(settings.headers, stand.map(|stand| stand.limit), stand);
-    let onward = Onward::new(arrived, settings.origin.as_deref(), &hop)?;
+    let onward = OriginRequest::new(arrived, settings.origin.as_deref(), &hop)?;
     let timeout = policy.timeout(route);
     if places.is_empty() && timeout.is_none() && trace.is_none() {
         return Ok(onward.pass(arrived.request, &headers));
     }
     let kept = !places.is_empty();
-    let conduct = Conduct { arrived, isolate, settings, context, places, kind, timeout, trace };
+    let conduct = Forward { arrived, isolate, settings, context, places, kind, timeout, trace };
     let errands = || {
         if kept {
             run_errands();
@@ -194,12 +194,12 @@ async fn decide_and_forward(
 async fn run_errands(
     isolate: Rc<Isolate>,
     actors: Client,
-    patience: Patience,
-    refills: Vec<Errand>,
-    tendings: Vec<Errand>,
+    patience: Timing,
+    refills: Vec<BackgroundTask>,
+    tendings: Vec<BackgroundTask>,
 ) {
     let Isolate { wallet, circuits, .. } = &*isolate;
-    let runner = Runner { actors: &actors, wallet, circuits, patience, wall: clock::now };
+    let runner = ActorCalls { actors: &actors, wallet, circuits, patience, wall: clock::now };
     runner.prepay().await;
     join_all(refills.into_iter().map(|errand| runner.refill(errand))).await;
     join_all(tendings.into_iter().map(|errand| runner.tend(errand))).await;

@@ -6,7 +6,7 @@
 use core::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::identity::digest::{Digester, Kind, Subject};
+use crate::identity::digest::{DigestKind, Digester, Subject};
 use crate::identity::nets::Nets;
 use crate::identity::{Presented, trim};
 
@@ -16,13 +16,13 @@ const WORKERS: Ipv6Addr = Ipv6Addr::new(0x2a06, 0x98c0, 0x3600, 0, 0, 0, 0, 0x10
 /// Who is asking, by address. `Debug` prints nothing of it.
 #[derive(Clone)]
 pub struct Address {
-    caller: Caller,
+    caller: Source,
     /// Where the request came from, all of it.
     from: Option<IpAddr>,
 }
 
 #[derive(Clone, PartialEq, Eq)]
-enum Caller {
+enum Source {
     V4(Ipv4Addr),
     /// With the bits past the prefix cleared.
     V6(Ipv6Addr),
@@ -47,12 +47,12 @@ impl Address {
             from => from,
         };
         let caller = match from {
-            None => Caller::Unknown,
+            None => Source::Unknown,
             Some(IpAddr::V6(WORKERS)) => {
                 let zone = request.header("cf-worker").unwrap_or_default();
-                Caller::Worker(trim(&zone).to_ascii_lowercase())
+                Source::Worker(trim(&zone).to_ascii_lowercase())
             }
-            Some(IpAddr::V4(address)) => Caller::V4(address),
+            Some(IpAddr::V4(address)) => Source::V4(address),
             Some(IpAddr::V6(address)) => v6(address, prefix),
         };
         Address { caller, from }
@@ -61,7 +61,7 @@ impl Address {
     /// Whether it lies in one of `nets`: all of its bits count, whatever the prefix of one caller. Whoever has no address lies in none.
     pub fn is_in(&self, nets: &Nets) -> bool {
         let inner = match self.caller {
-            Caller::V4(address) => Some(IpAddr::V4(address)),
+            Source::V4(address) => Some(IpAddr::V4(address)),
             _ => None,
         };
         self.from.into_iter().chain(inner).any(|address| nets.contain(address))
@@ -70,16 +70,16 @@ impl Address {
     /// What stands for it outside of this folder.
     pub fn subject(&self, digester: &Digester) -> Subject {
         match &self.caller {
-            Caller::V4(address) => digester.subject(Kind::Ip, &address.octets()),
-            Caller::V6(address) => digester.subject(Kind::Ip, &address.octets()),
-            Caller::Worker(zone) => digester.subject(Kind::Worker, zone.as_bytes()),
-            Caller::Unknown => digester.subject(Kind::Unknown, &[]),
+            Source::V4(address) => digester.subject(DigestKind::Ip, &address.octets()),
+            Source::V6(address) => digester.subject(DigestKind::Ip, &address.octets()),
+            Source::Worker(zone) => digester.subject(DigestKind::Worker, zone.as_bytes()),
+            Source::Unknown => digester.subject(DigestKind::Unknown, &[]),
         }
     }
 
     /// Whether there was no address to read.
     pub fn is_unknown(&self) -> bool {
-        self.caller == Caller::Unknown
+        self.caller == Source::Unknown
     }
 }
 
@@ -107,13 +107,13 @@ fn teredo(address: Ipv6Addr) -> Option<Ipv4Addr> {
     Some(Ipv4Addr::new(!a, !b, !c, !d))
 }
 
-fn v6(address: Ipv6Addr, prefix: u8) -> Caller {
+fn v6(address: Ipv6Addr, prefix: u8) -> Source {
     match embedded(address).map(|(inner, _)| inner).or_else(|| teredo(address)) {
-        Some(inner) => Caller::V4(inner),
+        Some(inner) => Source::V4(inner),
         None => {
             let past = 128_u32.saturating_sub(u32::from(prefix));
             let mask = u128::MAX.checked_shl(past).unwrap_or(0);
-            Caller::V6(Ipv6Addr::from_bits(address.to_bits() & mask))
+            Source::V6(Ipv6Addr::from_bits(address.to_bits() & mask))
         }
     }
 }

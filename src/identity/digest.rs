@@ -33,7 +33,7 @@ pub struct NotASubject;
 
 /// The kinds of caller; no two kinds share a digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum DigestKind {
     Ip,
     Worker,
     Unknown,
@@ -65,16 +65,16 @@ impl Digester {
 
     /// A name for this deployment, made of what it forwards to and its secret.
     pub fn deployment(&self, origin: &str) -> String {
-        self.subject(Kind::Deployment, origin.as_bytes()).to_string()
+        self.subject(DigestKind::Deployment, origin.as_bytes()).to_string()
     }
 
-    pub(super) fn subject(&self, kind: Kind, bytes: &[u8]) -> Subject {
+    pub(super) fn subject(&self, kind: DigestKind, bytes: &[u8]) -> Subject {
         let key = match kind {
-            Kind::Ip => &self.ip,
-            Kind::Worker => &self.worker,
-            Kind::Unknown => &self.unknown,
-            Kind::Key => &self.key,
-            Kind::Deployment => &self.deployment,
+            DigestKind::Ip => &self.ip,
+            DigestKind::Worker => &self.worker,
+            DigestKind::Unknown => &self.unknown,
+            DigestKind::Key => &self.key,
+            DigestKind::Deployment => &self.deployment,
         };
         let mut half = [0; 16];
         blake3::Hasher::new_keyed(key).update(bytes).finalize_xof().fill(&mut half);

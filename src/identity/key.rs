@@ -4,7 +4,7 @@
 
 use core::fmt;
 
-use crate::identity::digest::{Digester, Kind, Subject};
+use crate::identity::digest::{DigestKind, Digester, Subject};
 use crate::identity::{Presented, cookie, query, trim};
 
 /// Where to look for a key, in order of preference.
@@ -110,7 +110,7 @@ impl KeySource {
 impl RawKey {
     /// What stands for it outside of this folder.
     pub fn subject(&self, digester: &Digester) -> Subject {
-        digester.subject(Kind::Key, &self.0)
+        digester.subject(DigestKind::Key, &self.0)
     }
 
     fn new(text: &str) -> Option<RawKey> {

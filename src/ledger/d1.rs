@@ -1,6 +1,6 @@
 //! The statements, and the ledger on D1.
 
-use crate::actor::rates::prepaid_quota::Rest;
+use crate::actor::rates::prepaid_quota::UnusedQuota;
 use crate::ledger::{Added, Entry, Ledger};
 use crate::limit::calendar::{Day, Zone};
 use crate::limit::time::{Span, Time};
@@ -45,7 +45,7 @@ impl Ledger for D1Ledger {
         used(row, entry).ok_or_else(|| "D1 answered what no count can be".to_string())
     }
 
-    async fn give_back(&self, rest: &Rest) -> Result<(), String> {
+    async fn give_back(&self, rest: &UnusedQuota) -> Result<(), String> {
         let database = self.0.as_ref().ok_or("there is no D1 database bound as DB")?;
         let subject = rest.subject.map(|subject| subject.to_string()).unwrap_or_default();
         let row = [

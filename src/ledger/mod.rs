@@ -2,7 +2,7 @@
 
 pub mod d1;
 
-use crate::actor::rates::prepaid_quota::Rest;
+use crate::actor::rates::prepaid_quota::UnusedQuota;
 use crate::identity::digest::Subject;
 use crate::limit::calendar::Day;
 use crate::limit::time::Span;
@@ -46,5 +46,5 @@ pub trait Ledger {
     ///
     /// # Errors
     /// A sentence, where there is no readable answer.
-    fn give_back(&self, rest: &Rest) -> impl Future<Output = Result<(), String>>;
+    fn give_back(&self, rest: &UnusedQuota) -> impl Future<Output = Result<(), String>>;
 }

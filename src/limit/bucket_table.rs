@@ -1,7 +1,7 @@
 //! A bounded table of buckets. A bucket at rest (its TAT has passed) is the same as no bucket, so it may be
 //! dropped at any time; a bucket in debt never is, so nobody can wash off a debt by flooding the table.
 
-use crate::limit::lease::Ahead;
+use crate::limit::lease::SavedTat;
 use crate::limit::time::{Span, Time};
 use hashbrown::HashMap;
 
@@ -28,12 +28,12 @@ pub struct Bucket {
     /// Its TAT; long ago for a full one.
     pub tat: Time,
     /// What is on the disk for it.
-    pub ahead: Ahead,
+    pub ahead: SavedTat,
 }
 
 /// At most `capacity` buckets.
 #[derive(Debug)]
-pub struct Table {
+pub struct BucketTable {
     buckets: HashMap<BucketId, Bucket>,
     capacity: usize,
     sweep_at: usize,
@@ -41,10 +41,10 @@ pub struct Table {
     earliest: Time,
 }
 
-impl Table {
+impl BucketTable {
     /// An empty table for at most `capacity` buckets.
-    pub fn new(capacity: usize) -> Table {
-        Table {
+    pub fn new(capacity: usize) -> BucketTable {
+        BucketTable {
             buckets: HashMap::new(),
             capacity,
             sweep_at: SMALL.min(capacity),
@@ -73,7 +73,7 @@ impl Table {
         self.get(id).tat
     }
 
-    /// Makes sure that [`put`](Table::put) has room for every one of `ids`.
+    /// Makes sure that [`put`](BucketTable::put) has room for every one of `ids`.
     ///
     /// # Errors
     /// [`Full`] where too many of them are new and no bucket is at rest.

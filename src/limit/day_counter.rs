@@ -7,7 +7,7 @@ use crate::limit::time::Time;
 ///
 /// A clock that steps back to an earlier day keeps counting on the later one: no day is handed out twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tally {
+pub struct DayCounter {
     day: Day,
     used: u64,
 }
@@ -29,11 +29,11 @@ pub enum Counted {
     },
 }
 
-impl Tally {
+impl DayCounter {
     /// A count that has not begun.
-    pub fn new() -> Tally {
+    pub fn new() -> DayCounter {
         // Earlier than every date, so that the first day begins as every other does.
-        Tally { day: Day { date: String::new(), end: Time::default() }, used: 0 }
+        DayCounter { day: Day { date: String::new(), end: Time::default() }, used: 0 }
     }
 
     /// Whether the day that it counts has ended by `now`, in whatever zone.
@@ -71,13 +71,13 @@ impl Tally {
 
     fn begin(&mut self, day: &Day) {
         if day.date > self.day.date {
-            *self = Tally { day: day.clone(), used: 0 };
+            *self = DayCounter { day: day.clone(), used: 0 };
         }
     }
 }
 
-impl Default for Tally {
-    fn default() -> Tally {
-        Tally::new()
+impl Default for DayCounter {
+    fn default() -> DayCounter {
+        DayCounter::new()
     }
 }

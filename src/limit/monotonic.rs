@@ -12,13 +12,13 @@ const TREMBLE: Span = Span::from_secs(1);
 /// caught up: nobody waits for hours because a clock was corrected. A leap forward that may be the correction's own
 /// undoing is not counted a second time: nobody gains what the clock has merely regained.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Steady {
+pub struct MonotonicClock {
     now: Time,
     wall: Time,
     ahead: Span,
 }
 
-impl Steady {
+impl MonotonicClock {
     /// The steady time at which the wall clock reads `wall`.
     pub fn read(&mut self, wall: Time) -> Time {
         if wall < self.wall && self.wall.since(wall) < TREMBLE {

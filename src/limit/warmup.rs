@@ -25,7 +25,7 @@ const SAVE_EVERY: Span = Span::from_secs(30);
 
 /// How warm one bucket is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Warm {
+pub struct Warmup {
     /// When the ramp began, and how long it takes.
     start: Time,
     span: Span,
@@ -42,7 +42,7 @@ pub struct Warm {
 
 /// What is kept of it on disk.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Saved {
+pub struct SavedWarmup {
     /// When the ramp began.
     pub start: Time,
     /// How long it takes.
@@ -59,49 +59,49 @@ pub struct Saved {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Looked {
     /// How warm it is.
-    pub warm: Warm,
+    pub warm: Warmup,
     /// Its TAT.
     pub tat: Time,
     /// What has to be on disk before anything is handed out.
-    pub save: Option<Saved>,
+    pub save: Option<SavedWarmup>,
     /// Whether a ramp begins. Then the TAT has to be saved as well.
     pub begins: bool,
 }
 
-impl Warm {
+impl Warmup {
     /// As it was found on disk by a life that begins at `now`.
-    pub fn found(saved: Saved, now: Time) -> Warm {
-        let Saved { start, span, from, to, used: saved } = saved;
+    pub fn found(saved: SavedWarmup, now: Time) -> Warmup {
+        let SavedWarmup { start, span, from, to, used: saved } = saved;
         // A clock may have stepped back since. What has passed since it was saved passes for a second time: a crash may cost
         // admissions, and gives none away.
         let (start, seen, used) = (start.min(now), saved.min(now), saved.plus(SAVE_EVERY).min(now));
-        Warm { start, span: span.min(LONGEST), from, to, seen, used, full: used, saved: seen }
+        Warmup { start, span: span.min(LONGEST), from, to, seen, used, full: used, saved: seen }
     }
 
     /// Looks at the bucket of `gcra` whose TAT is `tat`, for a request that costs `cost`. Its ramps take `span`.
-    pub fn look(known: Option<Warm>, gcra: &Gcra, span: Span, tat: Time, now: Time, cost: u64) -> Looked {
+    pub fn look(known: Option<Warmup>, gcra: &Gcra, span: Span, tat: Time, now: Time, cost: u64) -> Looked {
         let interval = gcra.interval();
         let (warm, part) = match known {
             Some(warm) if now.since(warm.wanted(gcra, tat, cost)) < FORGOTTEN => {
                 if interval < warm.to {
                     let from = Span::from_nanos(warm.interval(now) as u64).max(interval);
-                    (Warm::begin(from, interval, span, now), interval.as_nanos() as f64 / from.as_nanos() as f64)
+                    (Warmup::begin(from, interval, span, now), interval.as_nanos() as f64 / from.as_nanos() as f64)
                 } else if interval > warm.to && now.since(warm.full) >= FORGOTTEN {
                     // It was lowered. Before that, it is an isolate of the old version that still asks.
-                    (Warm { start: Time::default(), to: interval, saved: Time::default(), ..warm }, 1.0)
+                    (Warmup { start: Time::default(), to: interval, saved: Time::default(), ..warm }, 1.0)
                 } else {
                     (warm, 1.0)
                 }
             }
             // It has been in use, while nothing was said of a ramp.
             None if now.since(tat) < FORGOTTEN => {
-                let open = Warm::begin(interval, interval, span, now);
-                (Warm { start: Time::default(), saved: Time::default(), ..open }, 1.0)
+                let open = Warmup::begin(interval, interval, span, now);
+                (Warmup { start: Time::default(), saved: Time::default(), ..open }, 1.0)
             }
-            _ => (Warm::begin(interval.times(COLD), interval, span, now), 1.0 / COLD as f64),
+            _ => (Warmup::begin(interval.times(COLD), interval, span, now), 1.0 / COLD as f64),
         };
         let lag = now.since(warm.seen).over(warm.passed(gcra, warm.seen, now));
-        let mut looked = Looked { warm: Warm { seen: now, used: now, ..warm }, tat, save: None, begins: part < 1.0 };
+        let mut looked = Looked { warm: Warmup { seen: now, used: now, ..warm }, tat, save: None, begins: part < 1.0 };
         if tat > warm.seen {
             looked.tat = tat.plus(lag);
         }
@@ -116,8 +116,8 @@ impl Warm {
         }
         if looked.begins || now.since(warm.saved) >= SAVE_EVERY {
             looked.warm.saved = now;
-            let Warm { start, span, from, to, .. } = warm;
-            looked.save = Some(Saved { start, span, from, to, used: now });
+            let Warmup { start, span, from, to, .. } = warm;
+            looked.save = Some(SavedWarmup { start, span, from, to, used: now });
         }
         looked
     }
@@ -153,12 +153,12 @@ impl Warm {
     }
 
     /// When what was saved of it may be deleted.
-    pub fn cold_at(saved: &Saved) -> Time {
+    pub fn cold_at(saved: &SavedWarmup) -> Time {
         saved.used.plus(SAVE_EVERY).plus(FORGOTTEN)
     }
 
-    fn begin(from: Span, to: Span, span: Span, now: Time) -> Warm {
-        Warm { start: now, span, from, to, seen: now, used: now, full: now, saved: now }
+    fn begin(from: Span, to: Span, span: Span, now: Time) -> Warmup {
+        Warmup { start: now, span, from, to, seen: now, used: now, full: now, saved: now }
     }
 
     /// When the bucket was last asked for, or would have been by those who know that it had no room for `cost` until then.
@@ -196,20 +196,20 @@ impl Warm {
     }
 }
 
-impl Saved {
+impl SavedWarmup {
     /// As it is kept: five whole numbers, the times in nanoseconds since the Unix epoch, the spans in nanoseconds.
     pub fn write(&self) -> String {
-        let Saved { start, span, from, to, used } = self;
+        let SavedWarmup { start, span, from, to, used } = self;
         let numbers = [start.as_nanos(), span.as_nanos(), from.as_nanos(), to.as_nanos(), used.as_nanos()];
         numbers.map(|number| number.to_string()).join(" ")
     }
 
-    /// Reads what [`write`](Saved::write) has written.
-    pub fn read(text: &str) -> Option<Saved> {
+    /// Reads what [`write`](SavedWarmup::write) has written.
+    pub fn read(text: &str) -> Option<SavedWarmup> {
         let mut numbers = text.split(' ').map(|number| number.parse::<u64>().ok());
         let mut next = || numbers.next().flatten();
         let (start, span, from, to, used) = (next()?, next()?, next()?, next()?, next()?);
-        Some(Saved {
+        Some(SavedWarmup {
             start: Time::from_nanos(start),
             span: Span::from_nanos(span),
             from: Span::from_nanos(from),

@@ -3,13 +3,13 @@
 
 pub mod refusal_sampler;
 
-use crate::concurrency::caps::Crowded;
+use crate::concurrency::caps::CapRefusal;
 use crate::gate::decision::{Refusal, Unchecked};
 use crate::identity::Subject;
 use crate::limit::time::{Span, Time};
 use crate::policy::{Block, Cap, Limit, Policy, Scope};
-use crate::protocol::rates::Trouble;
-use refusal_sampler::Of;
+use crate::protocol::rates::CallError;
+use refusal_sampler::RefusalKey;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use worker::{console_error, console_log, console_warn};
@@ -92,7 +92,7 @@ pub fn refusal_line(refusal: &Refusal<'_>, effect: Effect, ray: Option<&str>) ->
 }
 
 /// The line that tells of a cap under which there was no place.
-pub fn crowded_line(crowded: &Crowded<'_>, caller: Subject, effect: Effect, ray: Option<&str>) -> String {
+pub fn crowded_line(crowded: &CapRefusal<'_>, caller: Subject, effect: Effect, ray: Option<&str>) -> String {
     let line = RefusalLine {
         event: "refused",
         limit: &crowded.cap.name,
@@ -123,9 +123,9 @@ pub fn blocked_line(block: Block<'_>, caller: Subject, effect: Effect, ray: Opti
 }
 
 /// The line that tells of `count` refusals at once; nothing where `policy` has no such limit.
-pub fn counted_line(of: &Of, count: u64, policy: &Policy) -> String {
+pub fn counted_line(of: &RefusalKey, count: u64, policy: &Policy) -> String {
     let line = match of {
-        Of::Limit(number, reason, effect) => {
+        RefusalKey::Limit(number, reason, effect) => {
             let Some((binding, limit)) = policy.limit(*number) else { return String::new() };
             serde_json::to_string(&RefusalLine {
                 event: "refused",
@@ -140,7 +140,7 @@ pub fn counted_line(of: &Of, count: u64, policy: &Policy) -> String {
                 shadow: *effect == Effect::Shadow,
             })
         }
-        Of::Cap { name, binding, reason, effect } => serde_json::to_string(&RefusalLine {
+        RefusalKey::Cap { name, binding, reason, effect } => serde_json::to_string(&RefusalLine {
             event: "refused",
             limit: name,
             scope: Scope::Global.as_str(),
@@ -152,7 +152,7 @@ pub fn counted_line(of: &Of, count: u64, policy: &Policy) -> String {
             ray: None,
             shadow: *effect == Effect::Shadow,
         }),
-        Of::Block(binding, effect) => serde_json::to_string(&BlockedLine {
+        RefusalKey::Block(binding, effect) => serde_json::to_string(&BlockedLine {
             event: "refused",
             reason: "blocked",
             binding: binding.as_deref(),
@@ -195,7 +195,7 @@ pub fn refusal(refusal: &Refusal<'_>, effect: Effect, ray: Option<&str>) {
 }
 
 /// Logs that there was no place under a cap.
-pub fn crowded(crowded: &Crowded<'_>, caller: Subject, effect: Effect, ray: Option<&str>) {
+pub fn crowded(crowded: &CapRefusal<'_>, caller: Subject, effect: Effect, ray: Option<&str>) {
     console_log!("{}", crowded_line(crowded, caller, effect, ray));
 }
 
@@ -205,7 +205,7 @@ pub fn blocked(block: Block<'_>, caller: Subject, effect: Effect, ray: Option<&s
 }
 
 /// Logs that there were `count` refusals more.
-pub fn counted(of: &Of, count: u64, policy: &Policy) {
+pub fn counted(of: &RefusalKey, count: u64, policy: &Policy) {
     console_log!("{}", counted_line(of, count, policy));
 }
 
@@ -221,18 +221,18 @@ pub fn fault(place: &str, problem: &str) {
 
 /// Keeps warnings rare.
 #[derive(Debug, Default)]
-pub struct Warned {
+pub struct RecentWarnings {
     last: BTreeMap<String, Time>,
 }
 
-impl Warned {
+impl RecentWarnings {
     /// The warning that something is not as it should be at `place`, unless there was one a moment ago.
     pub fn warning(&mut self, place: &str, problem: &str, now: Time) -> Option<String> {
         self.is_due(place.to_owned(), now).then(|| warning_line(place, &without_urls(problem)))
     }
 
     /// The same about a cap.
-    pub fn unchecked_cap(&mut self, cap: &Cap, trouble: &Trouble, now: Time) -> Option<String> {
+    pub fn unchecked_cap(&mut self, cap: &Cap, trouble: &CallError, now: Time) -> Option<String> {
         let Cap { name, on_error, .. } = cap;
         self.warning(name, &format!("cannot be checked ({trouble}); on_error = \"{on_error}\""), now)
     }

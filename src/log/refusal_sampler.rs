@@ -13,7 +13,7 @@ const SECOND: Span = Span::from_secs(1);
 
 /// What refusals are counted by.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Of {
+pub enum RefusalKey {
     /// A limit's, by its number.
     Limit(u32, Reason, Effect),
     /// A cap's.
@@ -33,7 +33,7 @@ pub enum Of {
 
 /// What to do about one refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Say {
+pub enum LogAction {
     /// Tell of it in a line of its own.
     Line,
     /// It is counted; the first of its second, so that somebody has to see to it that the count is told.
@@ -44,36 +44,36 @@ pub enum Say {
 
 /// One second of refusals.
 #[derive(Debug, Default)]
-pub struct Flood {
+pub struct RefusalSampler {
     since: Time,
     lines: u32,
-    counted: BTreeMap<Of, u64>,
+    counted: BTreeMap<RefusalKey, u64>,
 }
 
-impl Flood {
+impl RefusalSampler {
     /// Takes in a refusal at `now`.
-    pub fn refused(&mut self, of: impl FnOnce() -> Of, now: Time) -> Say {
+    pub fn refused(&mut self, of: impl FnOnce() -> RefusalKey, now: Time) -> LogAction {
         if self.is_over(now) {
             self.since = now;
             self.lines = 0;
         }
         if self.lines < LINES {
             self.lines = self.lines.saturating_add(1);
-            return Say::Line;
+            return LogAction::Line;
         }
         let first = self.counted.is_empty();
         let count = self.counted.entry(of()).or_default();
         *count = count.saturating_add(1);
-        if first { Say::First } else { Say::Nothing }
+        if first { LogAction::First } else { LogAction::Nothing }
     }
 
     /// What has been counted and not told of, once the second is over.
-    pub fn take(&mut self, now: Time) -> BTreeMap<Of, u64> {
+    pub fn take(&mut self, now: Time) -> BTreeMap<RefusalKey, u64> {
         if self.is_over(now) { self.drain() } else { BTreeMap::new() }
     }
 
     /// The same, whatever the time.
-    pub fn drain(&mut self) -> BTreeMap<Of, u64> {
+    pub fn drain(&mut self) -> BTreeMap<RefusalKey, u64> {
         core::mem::take(&mut self.counted)
     }
 

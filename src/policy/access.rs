@@ -17,7 +17,7 @@ pub struct Access {
 
 /// How a request is received, by its address.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Reception<'p> {
+pub struct AddressVerdict<'p> {
     /// It is refused by this list.
     pub blocked: Option<Block<'p>>,
     /// It would be refused by this list, which is in shadow.
@@ -36,8 +36,8 @@ pub struct Block<'p> {
 impl Policy {
     /// How a request for `route` from `address` is received. Base's lists are for every request, as its limits are, and those of a
     /// binding that is off for none.
-    pub fn receive<'p>(&'p self, route: Option<&'p Binding>, address: &Address) -> Reception<'p> {
-        let mut reception = Reception::default();
+    pub fn receive<'p>(&'p self, route: Option<&'p Binding>, address: &Address) -> AddressVerdict<'p> {
+        let mut reception = AddressVerdict::default();
         let bindings = self.base.iter().chain(route).filter(|binding| !binding.off);
         for binding in core::iter::once(None).chain(bindings.map(Some)) {
             let (access, mode) =

@@ -40,7 +40,7 @@ pub(super) fn read(var: &str, value: &Value, shared_key: Option<&KeySources>, fa
         faults.add(format!("{var}.{field}"), known_names::unknown_field(field));
     }
     let is_base = var == crate::policy::BASE;
-    let table = Table { var, fields: &fields };
+    let table = BindingFields { var, fields: &fields };
 
     let routes = table.routes(is_base, faults);
     let allowed: Vec<Allowed<'_>> =
@@ -49,7 +49,7 @@ pub(super) fn read(var: &str, value: &Value, shared_key: Option<&KeySources>, fa
     let mode = table.field("mode", faults, |value| value::choice(value, MODES)).unwrap_or(Some(Mode::Enforce));
     let on_error = table.field("on_error", faults, |value| value::choice(value, ON_ERROR));
     let exempt = table.exempt(is_base, &allowed, faults);
-    let reader = capacity::Reader { var, name: &name, fields: &fields, mode, on_error };
+    let reader = capacity::CapacityFields { var, name: &name, fields: &fields, mode, on_error };
     let capacity = reader.read(&allowed, routes.iter().map(|(_, _, pattern)| pattern), faults);
     let mut nets = |field| fields.get(field).map(|value| access::nets(&table.place(field), value, faults));
     let access = Access { allow: nets("allow").unwrap_or_default(), block: nets("block").unwrap_or_default() };
@@ -96,12 +96,12 @@ fn binding_name(var: &str, faults: &mut Faults) -> String {
 }
 
 /// The fields of one var.
-struct Table<'a> {
+struct BindingFields<'a> {
     var: &'a str,
     fields: &'a Map<String, Value>,
 }
 
-impl<'a> Table<'a> {
+impl<'a> BindingFields<'a> {
     fn place(&self, field: &str) -> String {
         format!("{}.{field}", self.var)
     }

@@ -77,7 +77,7 @@ const FIELDS: &[&str] = &["in_flight", "sockets", "wait", "timeout", "priority",
 const LIMITING: &[&str] = &["in_flight", "sockets", "wait", "priority", "warmup"];
 
 /// One binding's fields, and what was read of the others.
-pub(super) struct Reader<'a> {
+pub(super) struct CapacityFields<'a> {
     pub var: &'a str,
     pub name: &'a str,
     pub fields: &'a Map<String, Value>,
@@ -95,7 +95,7 @@ pub(super) fn limiting(fields: &Map<String, Value>) -> impl Iterator<Item = &'st
     LIMITING.iter().copied().filter(|field| fields.contains_key(*field))
 }
 
-impl Reader<'_> {
+impl CapacityFields<'_> {
     /// Reads the fields. Of a binding that is off they are looked at and left out, as its limits are.
     pub(super) fn read<'r>(
         &self,

@@ -33,11 +33,11 @@ mod route_table;
 mod settings;
 mod value;
 
-pub use access::{Access, Block, Reception};
+pub use access::{Access, AddressVerdict, Block};
 pub use capacity::{Cap, Capacity, Size};
 pub use cors::{Cors, Readable};
 pub use fault::Fault;
-pub use operator_message::Words;
+pub use operator_message::OperatorMessage;
 pub use priority::Priority;
 pub use settings::{HeaderStyle, Settings};
 
@@ -53,7 +53,7 @@ pub struct Policy {
     pub bindings: Vec<Binding>,
     /// The vars that are not limits.
     pub settings: Settings,
-    lookup: route_table::Lookup,
+    lookup: route_table::RouteTable,
 }
 
 /// One `LIMIT_*` table.
@@ -179,7 +179,7 @@ impl Policy {
         for (limit, number) in limits.zip(0..) {
             limit.number = number;
         }
-        let lookup = route_table::Lookup::new(&bindings);
+        let lookup = route_table::RouteTable::new(&bindings);
         Ok(Policy { base, bindings, settings, lookup })
     }
 }

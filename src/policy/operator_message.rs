@@ -9,7 +9,7 @@ const LONGEST: usize = 500;
 
 /// What the operator says besides. Both are safe in one line of text; `docs` also in a header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Words<'p> {
+pub struct OperatorMessage<'p> {
     /// `message`.
     pub message: Option<&'p str>,
     /// `docs`.
@@ -18,8 +18,8 @@ pub struct Words<'p> {
 
 impl Binding {
     /// What is said in its refusals.
-    pub fn words(&self) -> Words<'_> {
-        Words { message: self.message.as_deref(), docs: self.docs.as_deref() }
+    pub fn words(&self) -> OperatorMessage<'_> {
+        OperatorMessage { message: self.message.as_deref(), docs: self.docs.as_deref() }
     }
 }
 

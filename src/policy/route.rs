@@ -47,7 +47,7 @@ enum Tail {
 /// What the precedence of a pattern is decided by; greater is more specific.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
-    kind: Kind,
+    kind: PathKind,
     length: usize,
     literal: Vec<bool>,
     host: HostPattern,
@@ -56,7 +56,7 @@ pub(super) struct Rank {
 
 /// The kind of a path; greater is more specific.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum PathKind {
     Prefix,
     Named,
     Exact,
@@ -64,16 +64,16 @@ enum Kind {
 
 /// A request as patterns see it.
 #[derive(Debug)]
-pub(super) struct Target<'a> {
+pub(super) struct RouteTarget<'a> {
     method: &'a str,
     host: String,
     path: Path,
 }
 
-impl<'a> Target<'a> {
-    pub(super) fn read(method: &'a str, host: &str, path: &str) -> Target<'a> {
+impl<'a> RouteTarget<'a> {
+    pub(super) fn read(method: &'a str, host: &str, path: &str) -> RouteTarget<'a> {
         let method = if method == "HEAD" { "GET" } else { method };
-        Target { method, host: crate::policy::host::read(host), path: Path::read(path) }
+        RouteTarget { method, host: crate::policy::host::read(host), path: Path::read(path) }
     }
 
     /// See [`Path::hides_a_climb`].
@@ -124,7 +124,7 @@ impl Pattern {
     }
 
     /// Whether it is for this request: takes no longer than the shorter of the two paths, and never looks back.
-    pub(super) fn matches(&self, target: &Target<'_>) -> bool {
+    pub(super) fn matches(&self, target: &RouteTarget<'_>) -> bool {
         self.matches_path(&target.path) && self.host.matches(&target.host) && self.takes(target.method)
     }
 
@@ -142,9 +142,9 @@ impl Pattern {
         let literal: Vec<bool> = self.segments.iter().map(|segment| matches!(segment, Segment::Literal(_))).collect();
         Rank {
             kind: match self.tail {
-                Tail::Anything => Kind::Prefix,
-                Tail::End if literal.contains(&false) => Kind::Named,
-                Tail::End => Kind::Exact,
+                Tail::Anything => PathKind::Prefix,
+                Tail::End if literal.contains(&false) => PathKind::Named,
+                Tail::End => PathKind::Exact,
             },
             length: literal.len(),
             literal,

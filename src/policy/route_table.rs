@@ -4,21 +4,21 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::policy::fault::Faults;
-use crate::policy::route::{Pattern, Target};
+use crate::policy::route::{Pattern, RouteTarget};
 use crate::policy::{Binding, Policy};
 
 /// All patterns, the most specific first, each with the number of its binding.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Lookup(Vec<(Pattern, usize)>);
+pub(super) struct RouteTable(Vec<(Pattern, usize)>);
 
-impl Lookup {
-    pub(super) fn new(bindings: &[Binding]) -> Lookup {
+impl RouteTable {
+    pub(super) fn new(bindings: &[Binding]) -> RouteTable {
         let numbered = bindings.iter().enumerate();
         let mut patterns: Vec<(Pattern, usize)> = numbered
             .flat_map(|(number, binding)| binding.routes.iter().map(move |pattern| (pattern.clone(), number)))
             .collect();
         patterns.sort_by_cached_key(|(pattern, _)| Reverse(pattern.rank()));
-        Lookup(patterns)
+        RouteTable(patterns)
     }
 }
 
@@ -30,7 +30,7 @@ impl Policy {
     /// `method` as sent (methods are case-sensitive, RFC 9110 §9.1), `host` with its port or without, `path` as sent, with
     /// its query or without. Linear in the length of the path and the number of patterns.
     pub fn route(&self, method: &str, host: &str, path: &str) -> Option<&Binding> {
-        let target = Target::read(method, host, path);
+        let target = RouteTarget::read(method, host, path);
         let mut matching = self.lookup.0.iter().filter(|(pattern, _)| pattern.matches(&target));
         matching.find_map(|(_, number)| {
             self.bindings.get(*number).filter(|binding| !binding.exempt || !target.hides_a_climb())

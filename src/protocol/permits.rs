@@ -18,7 +18,7 @@
 
 use crate::limit::time::Span;
 use crate::policy::{Priority, Size};
-use crate::protocol::rates::Trouble;
+use crate::protocol::rates::CallError;
 
 /// How long slots are lent. A crash costs slots for as long; a holder that has lost its way to the actor has it for as long.
 pub const TERM: Span = Span::from_secs(10);
@@ -48,7 +48,7 @@ impl Holder {
 
 /// What an isolate asks a cap's actor. It never uses more than it says it keeps, until it hears the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct PermitAsk {
     /// Who asks: a number that an isolate draws for itself.
     pub holder: u64,
     /// Its questions are numbered, so that one that comes late is not taken for the latest.
@@ -62,7 +62,7 @@ pub struct Question {
     /// What it must leave to others; see [`Reserve`].
     pub leaves: Reserve,
     /// What became of its requests since the last question.
-    pub sample: Option<Sample>,
+    pub sample: Option<OriginSample>,
 }
 
 /// What of a cap is left to requests of a higher priority: one part in so many.
@@ -102,7 +102,7 @@ impl Reserve {
 
 /// How the origin has done, for a cap that is found out from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sample {
+pub struct OriginSample {
     /// Requests that were answered or failed.
     pub ended: u64,
     /// The sum of the times until the answer began, in milliseconds, of those that did not fail.
@@ -117,7 +117,7 @@ pub struct Sample {
 
 /// What the actor answers. Times are spans from its now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct PermitReply {
     /// Slots that the isolate has from now on, for `term`.
     pub slots: u64,
     /// Its fair share while others want some as well: it uses no more than this once what it has under way has ended.
@@ -134,11 +134,11 @@ pub struct Answer {
     pub rows: u32,
 }
 
-impl Answer {
+impl PermitReply {
     /// Whether an actor can have answered this: it takes nothing from who asks, and lends neither more than was asked for nor more
     /// than the cap, which is as large as the question allows. Nor does it put anybody off for long, or make anybody ask all the time.
-    pub fn is_possible(&self, question: &Question) -> bool {
-        let Answer { slots, share, cap, free, term, again, rows } = *self;
+    pub fn is_possible(&self, question: &PermitAsk) -> bool {
+        let PermitReply { slots, share, cap, free, term, again, rows } = *self;
         let (least, most) = match question.size {
             Size::Fixed(most) => (most, most),
             Size::Auto { least, most } => (least, most),
@@ -155,9 +155,14 @@ impl Answer {
 }
 
 /// Those who keep count of caps.
-pub trait Keepers {
+pub trait PermitActors {
     /// Asks the actor of the cap called `cap`. Made to answer, or to fail, within `patience`.
-    fn ask(&self, cap: &str, question: &Question, patience: Span) -> impl Future<Output = Result<Answer, Trouble>>;
+    fn ask(
+        &self,
+        cap: &str,
+        question: &PermitAsk,
+        patience: Span,
+    ) -> impl Future<Output = Result<PermitReply, CallError>>;
 
     /// Waits.
     fn pause(&self, span: Span) -> impl Future<Output = ()>;

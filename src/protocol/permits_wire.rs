@@ -3,15 +3,15 @@
 
 use crate::limit::time::Span;
 use crate::policy::Size;
-use crate::protocol::permits::{Answer, Question, Reserve, Sample, TERM};
+use crate::protocol::permits::{OriginSample, PermitAsk, PermitReply, Reserve, TERM};
 use core::str::SplitAsciiWhitespace;
 
 /// The version of both forms. It changes when an older reader would misunderstand, not when a word is added.
 const VERSION: &str = "1";
 
 /// Writes a question.
-pub fn write_question(question: &Question) -> String {
-    let Question { holder, number, size, keeps, wants, leaves, sample } = question;
+pub fn write_question(question: &PermitAsk) -> String {
+    let PermitAsk { holder, number, size, keeps, wants, leaves, sample } = question;
     let size = match size {
         Size::Fixed(most) => format!("{most}..{most}"),
         Size::Auto { least, most } => format!("auto:{least}..{most}"),
@@ -22,7 +22,7 @@ pub fn write_question(question: &Question) -> String {
         Reserve::Fifth => 5,
     };
     let mut text = format!("{VERSION} {holder:016x} {number} {size} {keeps} {wants} {leaves}");
-    if let Some(Sample { ended, sum_ms, min_ms, errors, peak }) = sample {
+    if let Some(OriginSample { ended, sum_ms, min_ms, errors, peak }) = sample {
         text += &format!(" {ended} {sum_ms} {min_ms} {errors} {peak}");
     }
     text
@@ -32,7 +32,7 @@ pub fn write_question(question: &Question) -> String {
 ///
 /// # Errors
 /// What cannot be read.
-pub fn read_question(text: &str) -> Result<Question, String> {
+pub fn read_question(text: &str) -> Result<PermitAsk, String> {
     let mut words = words(text)?;
     let holder = u64::from_str_radix(word(&mut words)?, 16).map_err(|_| "the holder".to_owned())?;
     let number = number(&mut words)?;
@@ -48,11 +48,11 @@ pub fn read_question(text: &str) -> Result<Question, String> {
     let mut more = || self::number(&mut words).ok();
     let sample = match (more(), more(), more(), more(), more()) {
         (Some(ended), Some(sum_ms), Some(min_ms), Some(errors), Some(peak)) => {
-            Some(Sample { ended, sum_ms, min_ms, errors, peak })
+            Some(OriginSample { ended, sum_ms, min_ms, errors, peak })
         }
         _ => None,
     };
-    Ok(Question { holder, number, size, keeps, wants, leaves, sample })
+    Ok(PermitAsk { holder, number, size, keeps, wants, leaves, sample })
 }
 
 fn size(text: &str) -> Option<Size> {
@@ -70,8 +70,8 @@ fn size(text: &str) -> Option<Size> {
 }
 
 /// Writes an answer.
-pub fn write_answer(answer: &Answer) -> String {
-    let Answer { slots, share, cap, free, term, again, rows } = answer;
+pub fn write_answer(answer: &PermitReply) -> String {
+    let PermitReply { slots, share, cap, free, term, again, rows } = answer;
     format!("{VERSION} {slots} {share} {cap} {free} {} {} {rows}", term.as_millis(), again.as_millis())
 }
 
@@ -79,7 +79,7 @@ pub fn write_answer(answer: &Answer) -> String {
 ///
 /// # Errors
 /// What cannot be read.
-pub fn read_answer(text: &str) -> Result<Answer, String> {
+pub fn read_answer(text: &str) -> Result<PermitReply, String> {
     let mut words = words(text)?;
     let mut next = || number(&mut words);
     let (slots, share, cap, free) = (next()?, next()?, next()?, next()?);
@@ -87,7 +87,7 @@ pub fn read_answer(text: &str) -> Result<Answer, String> {
     let term = Span::from_millis(next()?).min(TERM);
     let again = Span::from_millis(next()?).min(TERM);
     let rows = u32::try_from(next()?).unwrap_or(u32::MAX);
-    Ok(Answer { slots, share, cap, free, term, again, rows })
+    Ok(PermitReply { slots, share, cap, free, term, again, rows })
 }
 
 fn words(text: &str) -> Result<SplitAsciiWhitespace<'_>, String> {

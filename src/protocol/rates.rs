@@ -55,9 +55,9 @@ pub struct Demand {
     /// Tokens that the caller has used up already and the asker has not told of: of a request that was refused from memory.
     pub owed: u64,
     /// Tokens of a quota that the asker held and does not use, for the day that ends then.
-    pub back: Option<Back>,
+    pub back: Option<UnusedTokens>,
     /// Whether its refusal counts against the others.
-    pub weight: Weight,
+    pub weight: Enforcement,
     /// How long a shared rate takes to open after a cold start; zero for one that is open at once.
     pub warmup: Span,
 }
@@ -93,7 +93,7 @@ impl Demand {
 
 /// Quota tokens on their way back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Back {
+pub struct UnusedTokens {
     /// How many.
     pub tokens: u64,
     /// The end of the day that they belong to, in Unix seconds.
@@ -111,9 +111,9 @@ pub enum Terms {
 
 /// Whether a limit's refusal counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weight {
+pub enum Enforcement {
     /// If it refuses, nothing is taken from any limit of the ask.
-    Binding,
+    Enforced,
     /// It is in shadow: it takes if it can, and stops nobody.
     Shadow,
 }
@@ -181,7 +181,7 @@ pub struct Grant {
 
 /// Why an actor gave no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum CallError {
     /// It did not answer within the deadline.
     Late,
     /// It has too much to do, and must not be asked again now.
@@ -198,49 +198,49 @@ pub enum Trouble {
     OverBudget(Span),
 }
 
-impl Trouble {
+impl CallError {
     /// Whether there was no call.
     pub fn is_unasked(&self) -> bool {
-        matches!(self, Trouble::NotAsked | Trouble::OverBudget(_))
+        matches!(self, CallError::NotAsked | CallError::OverBudget(_))
     }
 }
 
 /// Objects per region for addresses, and in all for keys. One object serves about 1,000 requests a second.
 pub const SHARDS: NonZeroU32 = NonZeroU32::new(32).unwrap();
 
-impl Seat<'_> {
+impl ActorKey<'_> {
     /// A number for the actor among those that one isolate asks: the same for all subjects of a shard.
     pub fn actor(&self) -> u64 {
         match self {
-            Seat::Ip(subject) => u64::from(subject.shard(SHARDS)),
-            Seat::Key(subject) => 1 << 32 | u64::from(subject.shard(SHARDS)),
+            ActorKey::Ip(subject) => u64::from(subject.shard(SHARDS)),
+            ActorKey::Key(subject) => 1 << 32 | u64::from(subject.shard(SHARDS)),
             // FNV-1a; two shared limits that met in one number would only be left alone together.
-            Seat::Shared(limit) => limit
+            ActorKey::Shared(limit) => limit
                 .bytes()
                 .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)),
         }
     }
 
     /// The same seat, for longer than the policy that named it is at hand.
-    pub fn into_owned(self) -> Seat<'static> {
+    pub fn into_owned(self) -> ActorKey<'static> {
         match self {
-            Seat::Ip(subject) => Seat::Ip(subject),
-            Seat::Key(subject) => Seat::Key(subject),
-            Seat::Shared(limit) => Seat::Shared(Cow::Owned(limit.into_owned())),
+            ActorKey::Ip(subject) => ActorKey::Ip(subject),
+            ActorKey::Key(subject) => ActorKey::Key(subject),
+            ActorKey::Shared(limit) => ActorKey::Shared(Cow::Owned(limit.into_owned())),
         }
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Trouble::Late => f.write_str("its actor does not answer in time"),
-            Trouble::Overloaded => f.write_str("its actor is overloaded"),
-            Trouble::Disconnected => f.write_str("the way to its actor is broken"),
-            Trouble::Nonsense(said) => write!(f, "its actor's answer cannot be read: {said}"),
-            Trouble::Failed(problem) => write!(f, "its actor failed: {problem}"),
-            Trouble::OverBudget(_) => f.write_str("BUDGET: calls are saved, so its actor is not asked"),
-            Trouble::NotAsked => {
+            CallError::Late => f.write_str("its actor does not answer in time"),
+            CallError::Overloaded => f.write_str("its actor is overloaded"),
+            CallError::Disconnected => f.write_str("the way to its actor is broken"),
+            CallError::Nonsense(said) => write!(f, "its actor's answer cannot be read: {said}"),
+            CallError::Failed(problem) => write!(f, "its actor failed: {problem}"),
+            CallError::OverBudget(_) => f.write_str("BUDGET: calls are saved, so its actor is not asked"),
+            CallError::NotAsked => {
                 f.write_str("its actor is left alone for a while, or there was no time left to ask it")
             }
         }
@@ -249,7 +249,7 @@ impl fmt::Display for Trouble {
 
 /// Which actor holds a bucket.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Seat<'a> {
+pub enum ActorKey<'a> {
     /// A client address's.
     Ip(Subject),
     /// A key's.
@@ -261,7 +261,7 @@ pub enum Seat<'a> {
 /// Those who hold the state.
 pub trait Actors {
     /// Asks the actor at `seat`. Made to answer, or to fail, within `patience`, a second try included.
-    fn ask(&self, seat: &Seat<'_>, ask: &Ask, patience: Span) -> impl Future<Output = Result<Reply, Trouble>>;
+    fn ask(&self, seat: &ActorKey<'_>, ask: &Ask, patience: Span) -> impl Future<Output = Result<Reply, CallError>>;
 
     /// Waits.
     fn pause(&self, span: Span) -> impl Future<Output = ()>;

@@ -6,7 +6,7 @@ use crate::limit::calendar::Zone;
 use crate::limit::gcra::Gcra;
 use crate::limit::lease::Wish;
 use crate::limit::time::Span;
-use crate::protocol::rates::{Ask, Back, Demand, Grant, Intent, Outcome, Reply, Terms, Weight};
+use crate::protocol::rates::{Ask, Demand, Enforcement, Grant, Intent, Outcome, Reply, Terms, UnusedTokens};
 use serde::{Deserialize, Serialize};
 
 /// The version of both forms. It changes when an older reader would misunderstand, not when a field is added.
@@ -38,7 +38,7 @@ struct DemandText {
     #[serde(default, skip_serializing_if = "is_zero")]
     owed: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    back: Option<Back>,
+    back: Option<UnusedTokens>,
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     shadow: bool,
     #[serde(default, skip_serializing_if = "is_nothing")]
@@ -75,7 +75,7 @@ pub fn write_ask(ask: &Ask) -> String {
         waiting: demand.wish.waiting,
         owed: demand.owed,
         back: demand.back,
-        shadow: demand.weight == Weight::Shadow,
+        shadow: demand.weight == Enforcement::Shadow,
         warmup: demand.warmup,
         terms: match &demand.terms {
             Terms::Rate(gcra) => TermsText::Rate { interval: gcra.interval(), burst: gcra.burst() },
@@ -121,7 +121,7 @@ fn read_demand(text: DemandText) -> Result<Demand, String> {
             Terms::Quota(count, zone.parse::<Zone>().map_err(|error| error.to_string())?)
         }
     };
-    let weight = if text.shadow { Weight::Shadow } else { Weight::Binding };
+    let weight = if text.shadow { Enforcement::Shadow } else { Enforcement::Enforced };
     let DemandText { limit, cost, each, wish, waiting, owed, back, warmup, .. } = text;
     let wish = Wish { ahead: wish, waiting };
     Ok(Demand { limit, terms, cost, each, wish, owed, back, weight, warmup })

@@ -8,7 +8,7 @@ use crate::limit::gcra::Gcra;
 use crate::limit::lease::{HORIZON, LONGEST_HORIZON, ahead};
 use crate::limit::time::{Span, Time};
 use crate::limit::warmup;
-use crate::protocol::rates::{Ask, Demand, Grant, Outcome, Reply, Terms, Trouble};
+use crate::protocol::rates::{Ask, CallError, Demand, Grant, Outcome, Reply, Terms};
 
 /// No calendar day is longer, by whatever clock.
 const DAY: Span = Span::from_secs(49 * 60 * 60);
@@ -25,10 +25,10 @@ const SKEW: Span = Span::from_secs(60 * 60);
 /// The answer to `ask`, if it can be one.
 ///
 /// # Errors
-/// [`Trouble::Nonsense`], which says what cannot be.
-pub fn believe(ask: &Ask, mut reply: Reply, wall: Time) -> Result<Reply, Trouble> {
+/// [`CallError::Nonsense`], which says what cannot be.
+pub fn believe(ask: &Ask, mut reply: Reply, wall: Time) -> Result<Reply, CallError> {
     if reply.outcomes.len() != ask.demands.len() {
-        return Err(Trouble::Nonsense("it is the answer to another question".into()));
+        return Err(CallError::Nonsense("it is the answer to another question".into()));
     }
     reply.grants.resize(ask.demands.len(), None);
     reply.horizon = reply.horizon.max(HORIZON).min(LONGEST_HORIZON);
@@ -58,7 +58,7 @@ pub fn believe(ask: &Ask, mut reply: Reply, wall: Time) -> Result<Reply, Trouble
             let mut said = demand.limit.clone();
             said.push_str(": ");
             said.push_str(problem);
-            Err(Trouble::Nonsense(said))
+            Err(CallError::Nonsense(said))
         }
     }
 }

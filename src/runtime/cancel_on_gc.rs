@@ -18,24 +18,24 @@ thread_local! {
 
 /// Whose turn it is.
 struct Current {
-    work: Rc<dyn Drops>,
+    work: Rc<dyn Cancel>,
     /// Its owner, once there is something to wait for.
     owner: Option<JsValue>,
 }
 
 /// What can be dropped before its time.
-trait Drops {
-    fn drop_it(&self);
+trait Cancel {
+    fn cancel(&self);
 }
 
-struct Held<F> {
+struct Task<F> {
     work: RefCell<Option<Pin<Box<F>>>>,
     /// Of the task that waits for it, which is not dropped before it is done.
     waker: Cell<Option<Waker>>,
 }
 
-impl<F> Drops for Held<F> {
-    fn drop_it(&self) {
+impl<F> Cancel for Task<F> {
+    fn cancel(&self) {
         let work = self.work.try_borrow_mut().ok().and_then(|mut work| work.take());
         if work.is_some() {
             self.waker.take().into_iter().for_each(Waker::wake);
@@ -45,11 +45,11 @@ impl<F> Drops for Held<F> {
 
 /// What JavaScript holds of work; that goes with it.
 #[wasm_bindgen]
-pub struct Owner(Rc<dyn Drops>);
+pub struct Owner(Rc<dyn Cancel>);
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        self.0.drop_it();
+        self.0.cancel();
     }
 }
 
@@ -62,19 +62,19 @@ pub fn owner() -> JsValue {
 }
 
 /// What `work` comes to; `None` where its owner goes first.
-pub fn owned<F: Future + 'static>(work: F) -> Owned<F> {
-    let held = Held { work: RefCell::new(Some(Box::pin(work))), waker: Cell::default() };
-    Owned { held: Rc::new(held), owner: None }
+pub fn cancel_on_gc<F: Future + 'static>(work: F) -> CancelOnGc<F> {
+    let held = Task { work: RefCell::new(Some(Box::pin(work))), waker: Cell::default() };
+    CancelOnGc { held: Rc::new(held), owner: None }
 }
 
-/// As [`owned`] gives it.
-pub struct Owned<F> {
-    held: Rc<Held<F>>,
+/// As [`cancel_on_gc`] gives it.
+pub struct CancelOnGc<F> {
+    held: Rc<Task<F>>,
     /// Not held, or it would never go.
     owner: Option<WeakRef>,
 }
 
-impl<F: Future + 'static> Future for Owned<F> {
+impl<F: Future + 'static> Future for CancelOnGc<F> {
     type Output = Option<F::Output>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<F::Output>> {

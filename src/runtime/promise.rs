@@ -25,7 +25,7 @@ mod js {
 }
 
 /// What a promise comes to, as [`hear`] gives it.
-pub struct Heard {
+pub struct PromiseFuture {
     said: Rc<RefCell<Said>>,
     ear: JsValue,
     _tell: Tell,
@@ -37,18 +37,18 @@ enum Said {
 }
 
 /// What `promise` comes to. Nobody may hold it meanwhile: it holds the owner.
-pub fn hear(promise: Promise) -> Heard {
-    Heard::new(|owner, tell| js::hear(promise, owner, tell))
+pub fn hear(promise: Promise) -> PromiseFuture {
+    PromiseFuture::new(|owner, tell| js::hear(promise, owner, tell))
 }
 
 /// Waits for as long as `span`.
 pub async fn pause(span: Span) {
     let ms = span.as_nanos() as f64 / 1e6;
-    let _ = Heard::new(|owner, tell| js::ring(ms, owner, tell)).await;
+    let _ = PromiseFuture::new(|owner, tell| js::ring(ms, owner, tell)).await;
 }
 
-impl Heard {
-    fn new(ear: impl FnOnce(&JsValue, &Tell) -> JsValue) -> Heard {
+impl PromiseFuture {
+    fn new(ear: impl FnOnce(&JsValue, &Tell) -> JsValue) -> PromiseFuture {
         let said = Rc::new(RefCell::new(Said::Nothing(None)));
         let hearer = Rc::clone(&said);
         let tell = Closure::new(move |well, value| {
@@ -57,11 +57,11 @@ impl Heard {
                 waker.wake();
             }
         });
-        Heard { ear: ear(&owner(), &tell), said, _tell: tell }
+        PromiseFuture { ear: ear(&owner(), &tell), said, _tell: tell }
     }
 }
 
-impl Future for Heard {
+impl Future for PromiseFuture {
     type Output = Result<JsValue, JsValue>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -73,7 +73,7 @@ impl Future for Heard {
     }
 }
 
-impl Drop for Heard {
+impl Drop for PromiseFuture {
     fn drop(&mut self) {
         js::forget(&self.ear);
     }

@@ -1,6 +1,6 @@
 //! Work that is mostly done at once, and only else takes a promise.
 
-use crate::runtime::cancel_on_gc::owned;
+use crate::runtime::cancel_on_gc::cancel_on_gc;
 use core::future::poll_fn;
 use core::task::{Context, Poll, Waker};
 use std::sync::{Arc, OnceLock};
@@ -13,9 +13,9 @@ use worker::worker_sys;
 /// What `work` comes to, where it comes to it without waiting for anything; else the promise of it. A promise and the turn that it
 /// takes cost more than most decisions. Where the work fails it is a promise in any case, so that what is thrown from here is the
 /// failure of the module alone.
-pub fn now_or_later(work: impl Future<Output = Result<JsValue, JsValue>> + 'static) -> JsValue {
-    let mut work = Box::pin(owned(work));
-    let first = Arc::new(First::default());
+pub fn value_or_promise(work: impl Future<Output = Result<JsValue, JsValue>> + 'static) -> JsValue {
+    let mut work = Box::pin(cancel_on_gc(work));
+    let first = Arc::new(FirstPollWaker::default());
     if let Poll::Ready(done) = work.as_mut().poll(&mut Context::from_waker(&Waker::from(Arc::clone(&first)))) {
         return done.map_or(JsValue::UNDEFINED, |done| done.unwrap_or_else(|thrown| Promise::reject(&thrown).into()));
     }
@@ -27,8 +27,8 @@ pub fn now_or_later(work: impl Future<Output = Result<JsValue, JsValue>> + 'stat
 }
 
 /// Does `work` when the request has its answer.
-pub fn afterwards(context: &worker_sys::Context, work: impl Future<Output = ()> + 'static) {
-    let done = promise_of(owned(async {
+pub fn after_response(context: &worker_sys::Context, work: impl Future<Output = ()> + 'static) {
+    let done = promise_of(cancel_on_gc(async {
         work.await;
         Ok(JsValue::UNDEFINED)
     }));
@@ -53,11 +53,11 @@ fn promise_of(work: impl Future<Output = Option<Result<JsValue, JsValue>>> + 'st
 
 /// Whom the first look's wakers wake: the task that there is afterwards.
 #[derive(Default)]
-struct First {
+struct FirstPollWaker {
     task: OnceLock<Waker>,
 }
 
-impl Wake for First {
+impl Wake for FirstPollWaker {
     fn wake(self: Arc<Self>) {
         // Before there is a task nobody has to be woken: it begins with another look.
         self.task.get().inspect(|task| task.wake_by_ref());

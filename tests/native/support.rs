@@ -3,16 +3,16 @@
 use core::cell::{Cell, RefCell};
 use core::pin::{Pin, pin};
 use core::task::{Context, Poll, Waker};
-use penstock::actor::rates::buckets::{Counter, Disk, answer};
-use penstock::actor::rates::prepaid_quota::Rest;
+use penstock::actor::rates::buckets::{BucketStore, Buckets, answer};
+use penstock::actor::rates::prepaid_quota::UnusedQuota;
 use penstock::identity::Subject;
 use penstock::ledger::{Added, Entry, Ledger};
 use penstock::limit::bucket_table::BucketId;
 use penstock::limit::gcra::Gcra;
 use penstock::limit::lease::Wish;
 use penstock::limit::time::{Span, Time};
-use penstock::limit::warmup::Saved;
-use penstock::protocol::rates::{Ask, Demand, Intent, Outcome, Reply, Terms, Weight};
+use penstock::limit::warmup::SavedWarmup;
+use penstock::protocol::rates::{Ask, Demand, Enforcement, Intent, Outcome, Reply, Terms};
 use std::collections::BTreeMap;
 
 /// 2026-11-29T18:00:00Z.
@@ -50,7 +50,7 @@ pub struct FakeDisk {
     pub full: Cell<bool>,
 }
 
-impl Disk for FakeDisk {
+impl BucketStore for FakeDisk {
     fn save(&self, id: BucketId, tat: Time) -> Result<u32, String> {
         if self.full.get() {
             return Err("SQLITE_FULL".into());
@@ -59,7 +59,7 @@ impl Disk for FakeDisk {
         Ok(1)
     }
 
-    fn save_warm(&self, id: BucketId, warm: &Saved) -> Result<u32, String> {
+    fn save_warm(&self, id: BucketId, warm: &SavedWarmup) -> Result<u32, String> {
         if self.full.get() {
             return Err("SQLITE_FULL".into());
         }
@@ -111,7 +111,7 @@ impl Ledger for FakeLedger {
         }
     }
 
-    async fn give_back(&self, rest: &Rest) -> Result<(), String> {
+    async fn give_back(&self, rest: &UnusedQuota) -> Result<(), String> {
         let mut used = self.used.borrow_mut();
         let used = used.entry((rest.date.clone(), rest.limit.clone())).or_default();
         *used = used.checked_sub(rest.tokens).ok_or("more than was used")?;
@@ -121,7 +121,7 @@ impl Ledger for FakeLedger {
 
 /// One actor with its disk, its ledger and its clock.
 pub struct World {
-    pub counter: RefCell<Counter>,
+    pub counter: RefCell<Buckets>,
     pub disk: FakeDisk,
     pub ledger: FakeLedger,
     pub now: Cell<Time>,
@@ -140,7 +140,7 @@ impl Default for World {
 
 impl World {
     pub fn with_capacity(capacity: usize) -> World {
-        World { counter: RefCell::new(Counter::with_capacity(capacity)), ..World::default() }
+        World { counter: RefCell::new(Buckets::with_capacity(capacity)), ..World::default() }
     }
 
     pub async fn answer(&self, ask: &Ask) -> Result<Reply, String> {
@@ -162,12 +162,12 @@ impl World {
 
     /// The actor is gone from memory and comes back with what its disk has.
     pub fn evict(&self) {
-        let mut counter = Counter::default();
+        let mut counter = Buckets::default();
         for (id, tat) in self.disk.rows.borrow().iter() {
             counter.restore(*id, *tat);
         }
         for (id, state) in self.disk.warm.borrow().iter() {
-            counter.restore_warm(*id, Saved::read(state).unwrap(), self.now.get());
+            counter.restore_warm(*id, SavedWarmup::read(state).unwrap(), self.now.get());
         }
         self.counter.replace(counter);
     }
@@ -201,7 +201,7 @@ pub fn rate(name: &str, interval: Span, burst: u64) -> Demand {
         wish: Wish::default(),
         owed: 0,
         back: None,
-        weight: Weight::Binding,
+        weight: Enforcement::Enforced,
         warmup: Span::ZERO,
     }
 }

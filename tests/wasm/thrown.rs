@@ -1,11 +1,11 @@
 //! What the platform throws, told apart.
 
 use penstock::actor::call::trouble;
-use penstock::protocol::rates::Trouble;
+use penstock::protocol::rates::CallError;
 use wasm_bindgen_test::wasm_bindgen_test;
 use worker::js_sys::eval;
 
-fn read(text: &str) -> Trouble {
+fn read(text: &str) -> CallError {
     trouble(&eval(text).unwrap())
 }
 
@@ -13,15 +13,18 @@ fn read(text: &str) -> Trouble {
 fn sto_01_overloaded_counts_before_retryable() {
     assert_eq!(
         read("Object.assign(new Error('x'), {overloaded: true, retryable: true, remote: true})"),
-        Trouble::Overloaded
+        CallError::Overloaded
     );
-    assert_eq!(read("Object.assign(new TypeError('x'), {overloaded: true})"), Trouble::Overloaded);
+    assert_eq!(read("Object.assign(new TypeError('x'), {overloaded: true})"), CallError::Overloaded);
 }
 
 #[wasm_bindgen_test]
 fn a_broken_way_is_retryable() {
-    assert_eq!(read("Object.assign(new Error('Network connection lost.'), {retryable: true})"), Trouble::Disconnected);
-    assert_eq!(read("({retryable: true})"), Trouble::Disconnected);
+    assert_eq!(
+        read("Object.assign(new Error('Network connection lost.'), {retryable: true})"),
+        CallError::Disconnected
+    );
+    assert_eq!(read("({retryable: true})"), CallError::Disconnected);
 }
 
 #[wasm_bindgen_test]
@@ -35,6 +38,6 @@ fn anything_else_is_a_failure_whatever_was_thrown() {
         "Object.create(null)",
         "Object.assign(new Error('x'), {retryable: false})",
     ] {
-        assert!(matches!(read(thrown), Trouble::Failed(_)), "{thrown}");
+        assert!(matches!(read(thrown), CallError::Failed(_)), "{thrown}");
     }
 }

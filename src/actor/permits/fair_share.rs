@@ -1,14 +1,14 @@
 //! Who is lent how many slots where there are too few for all.
 
-use crate::actor::permits::lender::Slots;
+use crate::actor::permits::lender::PermitLender;
 use crate::limit::time::Time;
-use crate::protocol::permits::Question;
+use crate::protocol::permits::PermitAsk;
 
-impl Slots {
+impl PermitLender {
     /// The max-min fair share of who asks, which wants so many: nobody gets more than it wants, and what one does not want is shared
     /// by the others. It is all where there is enough for all; of what is left to those above, or wanted by them, nobody below has a share.
-    pub(crate) fn share(&self, question: &Question, wants: u64, cap: u64, now: Time) -> u64 {
-        let &Question { holder, leaves, .. } = question;
+    pub(crate) fn share(&self, question: &PermitAsk, wants: u64, cap: u64, now: Time) -> u64 {
+        let &PermitAsk { holder, leaves, .. } = question;
         let holders = || self.holders.iter().filter(|(id, _)| *id != holder);
         let higher = holders().filter(|(_, other)| other.leaves < leaves).map(|(_, other)| other.wants);
         let cap = cap.saturating_sub(leaves.of_cap(cap).max(higher.fold(0, u64::saturating_add)));

@@ -1,10 +1,10 @@
 //! What a cap's actor does with a question: lend slots, never more than the cap all together; see [`gate::slots`](crate::protocol::permits).
 
-use crate::limit::adaptive::{Adaptive, Found, Sample};
-use crate::limit::monotonic::Steady;
+use crate::limit::adaptive::{AdaptiveCap, Sample, SavedCap};
+use crate::limit::monotonic::MonotonicClock;
 use crate::limit::time::{Span, Time};
 use crate::policy::Size;
-use crate::protocol::permits::{self, Answer, Question, Reserve, TERM};
+use crate::protocol::permits::{self, PermitAsk, PermitReply, Reserve, TERM};
 
 /// How long a row on the disk is good for. A holding that goes on needs a row only every now and then; a row that outlives its
 /// holding costs slots for a term, where actor and holder are both gone.
@@ -28,7 +28,7 @@ const CAPACITY: usize = 20_000;
 
 /// One holder's row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct PermitRow {
     /// Who.
     pub holder: u64,
     /// How many slots.
@@ -40,12 +40,12 @@ pub struct Row {
 }
 
 /// The actor's storage.
-pub trait Shelf {
+pub trait PermitStore {
     /// Saves a row before its slots are lent, in the place of the holder's last; returns the rows written.
     ///
     /// # Errors
     /// A sentence, where the storage refuses. Nothing may be lent then.
-    fn save(&self, row: Row) -> Result<u32, String>;
+    fn save(&self, row: PermitRow) -> Result<u32, String>;
 
     /// Deletes a holder's row; returns the rows written.
     ///
@@ -57,7 +57,7 @@ pub trait Shelf {
     ///
     /// # Errors
     /// A sentence, where the storage refuses.
-    fn keep(&self, _found: &Found) -> Result<u32, String> {
+    fn keep(&self, _found: &SavedCap) -> Result<u32, String> {
         Ok(0)
     }
 }
@@ -81,27 +81,27 @@ pub(super) struct Holding {
 
 /// Everything that a cap's actor keeps in memory.
 #[derive(Debug, Default)]
-pub struct Slots {
+pub struct PermitLender {
     /// A list: whatever is asked, all of them have to be looked at.
     pub(super) holders: Vec<(u64, Holding)>,
-    pub(super) clock: Steady,
+    pub(super) clock: MonotonicClock,
     /// How large the cap was found to be, where it is to be found, and what of that is on disk.
-    pub(super) adaptive: Option<Adaptive>,
-    pub(super) found: Option<Found>,
+    pub(super) adaptive: Option<AdaptiveCap>,
+    pub(super) found: Option<SavedCap>,
 }
 
-impl Slots {
+impl PermitLender {
     /// Takes over a row that an earlier life of the actor saved.
-    pub fn restore(&mut self, row: Row) {
-        let Row { holder, slots, until, number } = row;
+    pub fn restore(&mut self, row: PermitRow) {
+        let PermitRow { holder, slots, until, number } = row;
         let heard = Time::default();
         let (wants, leaves, row) = (slots, Reserve::Nothing, Some(until));
         self.put(holder, Holding { slots, until, wants, leaves, heard, number, row, peak: 0, told: 0 });
     }
 
     /// Takes over how large an earlier life of the actor has found the cap to be.
-    pub fn resume(&mut self, found: Found) {
-        self.adaptive = Some(Adaptive::resume(1, u64::MAX, found));
+    pub fn resume(&mut self, found: SavedCap) {
+        self.adaptive = Some(AdaptiveCap::resume(1, u64::MAX, found));
         self.found = Some(found);
     }
 
@@ -109,7 +109,12 @@ impl Slots {
     ///
     /// # Errors
     /// A sentence, where the question is older than one that was answered, or the storage fails; then nothing was lent.
-    pub fn answer(&mut self, question: &Question, shelf: &impl Shelf, wall: Time) -> Result<Answer, String> {
+    pub fn answer(
+        &mut self,
+        question: &PermitAsk,
+        shelf: &impl PermitStore,
+        wall: Time,
+    ) -> Result<PermitReply, String> {
         let now = self.clock.read(wall);
         let mut rows = self.expire(now, shelf)?;
         let known = self.holders.iter().find(|(id, _)| *id == question.holder).map(|(_, known)| *known);
@@ -120,7 +125,7 @@ impl Slots {
             return Err("there are too many holders".to_owned());
         }
         let cap = self.cap(question, known.map_or(0, |known| known.told), now);
-        if let Some(found) = self.adaptive.as_ref().and_then(Adaptive::found)
+        if let Some(found) = self.adaptive.as_ref().and_then(AdaptiveCap::found)
             && found.differs(self.found)
         {
             rows = rows.saturating_add(shelf.keep(&found)?);
@@ -141,7 +146,7 @@ impl Slots {
 
         let row = known.and_then(|known| known.row);
         let peak = question.sample.map(|sample| sample.peak).or(known.map(|known| known.peak)).unwrap_or(0);
-        let &Question { leaves, number, .. } = question;
+        let &PermitAsk { leaves, number, .. } = question;
         let mut holding =
             Holding { slots, until: now.plus(TERM), wants, leaves, heard: now, number, row, peak, told: cap };
         if slots == 0 {
@@ -153,7 +158,7 @@ impl Slots {
             // A larger holding is always written, with its question's number: an older question, should it come
             // after a crash, must not make it smaller.
             let until = now.plus(ON_DISK);
-            rows = rows.saturating_add(shelf.save(Row {
+            rows = rows.saturating_add(shelf.save(PermitRow {
                 holder: question.holder,
                 slots,
                 until,
@@ -164,7 +169,7 @@ impl Slots {
         self.put(question.holder, holding);
 
         let wanting = self.holdings().filter(|holding| holding.wants > holding.slots).count() as u64;
-        Ok(Answer {
+        Ok(PermitReply {
             slots,
             share: share.max(1),
             cap,
@@ -195,14 +200,14 @@ impl Slots {
     ///
     /// # Errors
     /// The storage's.
-    pub fn sweep(&mut self, shelf: &impl Shelf, wall: Time) -> Result<Option<Time>, String> {
+    pub fn sweep(&mut self, shelf: &impl PermitStore, wall: Time) -> Result<Option<Time>, String> {
         let now = self.clock.read(wall);
         self.expire(now, shelf)?;
         Ok(self.holdings().filter(|holding| holding.slots > 0).map(|holding| holding.until).min())
     }
 
     /// How large the cap is now; who asks was last told `told`, or nothing.
-    fn cap(&mut self, question: &Question, told: u64, now: Time) -> u64 {
+    fn cap(&mut self, question: &PermitAsk, told: u64, now: Time) -> u64 {
         let (floor, ceiling) = match question.size {
             Size::Fixed(most) => return most,
             Size::Auto { least, most } => (least, most),
@@ -210,9 +215,9 @@ impl Slots {
         let others = || self.holders.iter().filter(|(id, _)| *id != question.holder).map(|(_, other)| other);
         let wanted = others().map(|other| other.wants).fold(question.wants, u64::saturating_add);
         let at_once = others().map(|other| other.peak).fold(0, u64::saturating_add);
-        let adaptive = self.adaptive.get_or_insert_with(|| Adaptive::new(floor, ceiling));
+        let adaptive = self.adaptive.get_or_insert_with(|| AdaptiveCap::new(floor, ceiling));
         adaptive.bound(floor, ceiling);
-        if let Some(permits::Sample { ended, sum_ms, errors, peak, .. }) = question.sample {
+        if let Some(permits::OriginSample { ended, sum_ms, errors, peak, .. }) = question.sample {
             let good = ended.saturating_sub(errors).max(1);
             let mean = Span::from_millis(sum_ms).as_nanos().checked_div(good).unwrap_or(0);
             let sample = Sample {
@@ -228,7 +233,7 @@ impl Slots {
         adaptive.cap()
     }
 
-    fn expire(&mut self, now: Time, shelf: &impl Shelf) -> Result<u32, String> {
+    fn expire(&mut self, now: Time, shelf: &impl PermitStore) -> Result<u32, String> {
         let mut rows: u32 = 0;
         let mut problem = None;
         self.holders.retain_mut(|(holder, holding)| {

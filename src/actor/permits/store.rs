@@ -1,7 +1,7 @@
 //! A cap's rows in the actor's SQLite: one per holder.
 
-use crate::actor::permits::lender::{Row, Shelf, Slots};
-use crate::limit::adaptive::Found;
+use crate::actor::permits::lender::{PermitLender, PermitRow, PermitStore};
+use crate::limit::adaptive::SavedCap;
 use crate::limit::time::Time;
 use std::cell::Cell;
 use worker::{SqlStorage, SqlStorageValue};
@@ -24,26 +24,26 @@ const KEEP_FOUND: &str =
 
 /// The holders' rows.
 #[derive(Debug)]
-pub struct SqlShelf {
+pub struct SqlPermitStore {
     sql: SqlStorage,
     created: Cell<bool>,
 }
 
-impl SqlShelf {
+impl SqlPermitStore {
     /// The rows in `sql`, which is left untouched until one has to be saved.
-    pub fn new(sql: SqlStorage) -> SqlShelf {
-        SqlShelf { sql, created: Cell::new(false) }
+    pub fn new(sql: SqlStorage) -> SqlPermitStore {
+        SqlPermitStore { sql, created: Cell::new(false) }
     }
 
     /// Hands every row to `slots`.
     ///
     /// # Errors
     /// SQLite's own. A row that cannot be read may be of any number of slots: nothing is lent beside it for a term.
-    pub fn load(&self, slots: &mut Slots) -> Result<(), String> {
+    pub fn load(&self, slots: &mut PermitLender) -> Result<(), String> {
         if self.rows(FOUND, Vec::new())?.next().is_some()
             && let Some(Ok(row)) = self.rows(LOAD_FOUND, Vec::new())?.next()
             && let [SqlStorageValue::String(state)] = row.as_slice()
-            && let Some(found) = Found::read(state)
+            && let Some(found) = SavedCap::read(state)
         {
             slots.resume(found);
         }
@@ -53,7 +53,7 @@ impl SqlShelf {
         self.created.set(true);
         for row in self.rows(LOAD, Vec::new())? {
             let row = row.map_err(|error| error.to_string())?;
-            slots.restore(read(&row).unwrap_or_else(|| Row {
+            slots.restore(read(&row).unwrap_or_else(|| PermitRow {
                 holder: holder(&row),
                 slots: u64::MAX,
                 until: Time::MAX,
@@ -82,10 +82,10 @@ impl SqlShelf {
     }
 }
 
-impl Shelf for SqlShelf {
-    fn save(&self, row: Row) -> Result<u32, String> {
+impl PermitStore for SqlPermitStore {
+    fn save(&self, row: PermitRow) -> Result<u32, String> {
         let number = |number: u64| SqlStorageValue::Float(number as f64);
-        let Row { holder, slots, until, number: asked } = row;
+        let PermitRow { holder, slots, until, number: asked } = row;
         self.write(SAVE, vec![id(holder), number(slots), number(until.as_micros_up()), number(asked)])
     }
 
@@ -93,7 +93,7 @@ impl Shelf for SqlShelf {
         self.write(DELETE, vec![id(holder)])
     }
 
-    fn keep(&self, found: &Found) -> Result<u32, String> {
+    fn keep(&self, found: &SavedCap) -> Result<u32, String> {
         self.rows(CREATE_FOUND, Vec::new())?;
         let cursor = self.sql.exec(KEEP_FOUND, vec![SqlStorageValue::String(found.write())]);
         Ok(u32::try_from(cursor.map_err(|error| error.to_string())?.rows_written()).unwrap_or(u32::MAX))
@@ -104,13 +104,13 @@ fn id(holder: u64) -> SqlStorageValue {
     SqlStorageValue::String(format!("{holder:016x}"))
 }
 
-fn read(row: &[SqlStorageValue]) -> Option<Row> {
+fn read(row: &[SqlStorageValue]) -> Option<PermitRow> {
     let whole = |value: &SqlStorageValue| match value {
         SqlStorageValue::Integer(number) => u64::try_from(*number).ok(),
         _ => None,
     };
     let [SqlStorageValue::String(id), slots, until, number] = row else { return None };
-    Some(Row {
+    Some(PermitRow {
         holder: u64::from_str_radix(id, 16).ok()?,
         slots: whole(slots)?,
         until: Time::from_nanos(whole(until)?.saturating_mul(1_000)),

@@ -3,26 +3,26 @@
 //! Only D1 makes it wait, and while it waits other questions are served. So nothing is taken before the last wait
 //! is over: what D1 has already counted stays in the asker's hand, and goes to the purse if a limit refuses after all.
 
-use crate::actor::rates::prepaid_quota::{Purse, Rest};
-use crate::actor::rates::quota::{InHand, prepay};
-use crate::gate::state::actor_health::Circuit;
+use crate::actor::rates::prepaid_quota::{PrepaidQuotas, UnusedQuota};
+use crate::actor::rates::quota::{CountedTokens, prepay};
+use crate::gate::state::actor_health::CircuitBreaker;
 use crate::identity::digest::Subject;
 use crate::ledger::Ledger;
-use crate::limit::bucket_table::{Bucket, BucketId, Full, Table};
+use crate::limit::bucket_table::{Bucket, BucketId, BucketTable, Full};
 use crate::limit::calendar::Day;
 use crate::limit::gcra::{Gcra, NotBefore};
-use crate::limit::lease::{Ahead, Horizon, LONGEST_HORIZON, Wish, ahead, grant};
-use crate::limit::monotonic::Steady;
+use crate::limit::lease::{Horizon, LONGEST_HORIZON, SavedTat, Wish, ahead, grant};
+use crate::limit::monotonic::MonotonicClock;
 use crate::limit::time::{Span, Time};
-use crate::limit::warmup::{Saved, Warm};
-use crate::protocol::rates::{Ask, Demand, Grant, Intent, Outcome, Reply, Terms, Weight};
+use crate::limit::warmup::{SavedWarmup, Warmup};
+use crate::protocol::rates::{Ask, Demand, Enforcement, Grant, Intent, Outcome, Reply, Terms};
 use std::cell::RefCell;
 
 /// How many buckets one actor keeps: about 10 MB of memory, a small part of what its isolate may use.
 pub const CAPACITY: usize = 100_000;
 
 /// The actor's storage.
-pub trait Disk {
+pub trait BucketStore {
     /// Saves a bucket's TAT before its tokens are handed out; returns the rows written.
     ///
     /// # Errors
@@ -33,30 +33,30 @@ pub trait Disk {
     ///
     /// # Errors
     /// A sentence, where the storage refuses. Nothing may be handed out then.
-    fn save_warm(&self, id: BucketId, warm: &Saved) -> Result<u32, String>;
+    fn save_warm(&self, id: BucketId, warm: &SavedWarmup) -> Result<u32, String>;
 }
 
 /// Everything an actor keeps in memory.
 #[derive(Debug)]
-pub struct Counter {
-    pub(crate) table: Table,
-    pub(crate) purse: Purse,
+pub struct Buckets {
+    pub(crate) table: BucketTable,
+    pub(crate) purse: PrepaidQuotas,
     /// Whether D1 is left alone.
-    pub(crate) ledger: Circuit,
-    clock: Steady,
+    pub(crate) ledger: CircuitBreaker,
+    clock: MonotonicClock,
     horizon: Horizon,
     /// The shared rates that open slowly: an actor has one, or none.
-    pub(crate) warm: Vec<(BucketId, Warm)>,
+    pub(crate) warm: Vec<(BucketId, Warmup)>,
 }
 
-impl Default for Counter {
-    fn default() -> Counter {
-        Counter::with_capacity(CAPACITY)
+impl Default for Buckets {
+    fn default() -> Buckets {
+        Buckets::with_capacity(CAPACITY)
     }
 }
 
 /// A demand, and where its state is kept.
-pub(crate) struct Place<'a> {
+pub(crate) struct DemandBucket<'a> {
     pub demand: &'a Demand,
     pub id: BucketId,
     pub subject: Option<Subject>,
@@ -75,14 +75,14 @@ enum Taken {
 /// # Errors
 /// A sentence, where the storage fails; then nothing was taken.
 pub async fn answer(
-    counter: &RefCell<Counter>,
+    counter: &RefCell<Buckets>,
     ask: &Ask,
-    disk: &impl Disk,
+    disk: &impl BucketStore,
     ledger: &impl Ledger,
     wall: impl Fn() -> Time,
 ) -> Result<Reply, String> {
     let begun = wall();
-    let places: Vec<Place> = ask.demands.iter().map(|demand| Place::of(ask, demand, begun)).collect();
+    let places: Vec<DemandBucket> = ask.demands.iter().map(|demand| DemandBucket::of(ask, demand, begun)).collect();
     let mut reply = counter.borrow_mut().open(&places, ask.horizon, disk, begun)?;
     if ask.intent == Intent::Peek {
         return Ok(reply);
@@ -98,7 +98,7 @@ pub async fn answer(
     let handed = counter.hand_out(&places, taken, ask, disk, &mut reply, wall());
     if taken == Taken::Nothing || handed.is_err() {
         let now = counter.now(wall());
-        for InHand { account, tokens, granted } in hand {
+        for CountedTokens { account, tokens, granted } in hand {
             counter.purse.deposit(account, tokens, now);
             if let Some(granted) = reply.grants.get_mut(granted) {
                 *granted = None;
@@ -108,13 +108,13 @@ pub async fn answer(
     handed.map(|()| reply)
 }
 
-impl<'a> Place<'a> {
-    fn of(ask: &Ask, demand: &'a Demand, wall: Time) -> Place<'a> {
+impl<'a> DemandBucket<'a> {
+    fn of(ask: &Ask, demand: &'a Demand, wall: Time) -> DemandBucket<'a> {
         let day = match &demand.terms {
             Terms::Rate(_) => None,
             Terms::Quota(_, zone) => Some(zone.day(wall)),
         };
-        Place { demand, id: demand.bucket(ask.subject), subject: ask.subject, day }
+        DemandBucket { demand, id: demand.bucket(ask.subject), subject: ask.subject, day }
     }
 
     fn rate(&self) -> Option<Gcra> {
@@ -125,14 +125,14 @@ impl<'a> Place<'a> {
     }
 }
 
-impl Counter {
+impl Buckets {
     /// A counter without any debt, for at most `capacity` buckets.
-    pub fn with_capacity(capacity: usize) -> Counter {
-        Counter {
-            table: Table::new(capacity),
-            purse: Purse::default(),
-            ledger: Circuit::default(),
-            clock: Steady::default(),
+    pub fn with_capacity(capacity: usize) -> Buckets {
+        Buckets {
+            table: BucketTable::new(capacity),
+            purse: PrepaidQuotas::default(),
+            ledger: CircuitBreaker::default(),
+            clock: MonotonicClock::default(),
             horizon: Horizon::default(),
             warm: Vec::new(),
         }
@@ -140,11 +140,11 @@ impl Counter {
 
     /// Takes over a bucket that an earlier life of the actor saved.
     pub fn restore(&mut self, id: BucketId, saved: Time) {
-        self.table.put(id, Bucket { tat: saved, ahead: Ahead::found(saved) });
+        self.table.put(id, Bucket { tat: saved, ahead: SavedTat::found(saved) });
     }
 
-    /// Takes out quota tokens that nobody has asked for lately; see [`Purse::idle`].
-    pub fn idle(&mut self, wall: Time) -> Option<Rest> {
+    /// Takes out quota tokens that nobody has asked for lately; see [`PrepaidQuotas::idle`].
+    pub fn idle(&mut self, wall: Time) -> Option<UnusedQuota> {
         let now = self.now(wall);
         self.purse.idle(now)
     }
@@ -166,7 +166,13 @@ impl Counter {
 
     /// Puts the buckets in order, lets them pay what is owed, and says what each limit would say now. A quota that is not known
     /// to be used up counts as met.
-    fn open(&mut self, places: &[Place<'_>], horizon: Span, disk: &impl Disk, wall: Time) -> Result<Reply, String> {
+    fn open(
+        &mut self,
+        places: &[DemandBucket<'_>],
+        horizon: Span,
+        disk: &impl BucketStore,
+        wall: Time,
+    ) -> Result<Reply, String> {
         let now = self.now(wall);
         let horizon = self.horizon.call(now).max(horizon).min(LONGEST_HORIZON);
         let mut reply = Reply { horizon, grants: vec![None; places.len()], ..Reply::default() };
@@ -178,7 +184,7 @@ impl Counter {
             let settled = gcra.settle(bucket.tat, now, ahead(&gcra, place.demand.cost));
             if settled < bucket.tat {
                 reply.rows = reply.rows.saturating_add(disk.save(place.id, settled)?);
-                self.table.put(place.id, Bucket { tat: settled, ahead: Ahead::found(settled) });
+                self.table.put(place.id, Bucket { tat: settled, ahead: SavedTat::found(settled) });
             }
             let owed = place.demand.owed.min(gcra.available(settled, now));
             if owed > 0
@@ -196,7 +202,7 @@ impl Counter {
         Ok(reply)
     }
 
-    fn look_at(&self, place: &Place<'_>, now: Time, wall: Time) -> Outcome {
+    fn look_at(&self, place: &DemandBucket<'_>, now: Time, wall: Time) -> Outcome {
         let cost = place.demand.cost;
         if let Some(gcra) = place.rate() {
             let tat = self.table.tat(place.id);
@@ -215,7 +221,7 @@ impl Counter {
     }
 
     /// Looks at the rates again, now that nothing has to be waited for.
-    fn look_again(&mut self, places: &[Place<'_>], reply: &mut Reply, wall: Time) {
+    fn look_again(&mut self, places: &[DemandBucket<'_>], reply: &mut Reply, wall: Time) {
         let now = self.now(wall);
         let reserved = self.reserve(places, now);
         for (place, outcome) in places.iter().zip(reply.outcomes.iter_mut()) {
@@ -231,10 +237,10 @@ impl Counter {
     /// Takes from every rate that has enough, if `taken` says so, and grants wishes in any case; saves before it hands out.
     fn hand_out(
         &mut self,
-        places: &[Place<'_>],
+        places: &[DemandBucket<'_>],
         taken: Taken,
         ask: &Ask,
-        disk: &impl Disk,
+        disk: &impl BucketStore,
         reply: &mut Reply,
         wall: Time,
     ) -> Result<(), String> {
@@ -275,7 +281,7 @@ impl Counter {
         Ok(())
     }
 
-    pub(crate) fn reserve(&mut self, places: &[Place<'_>], now: Time) -> Result<(), Full> {
+    pub(crate) fn reserve(&mut self, places: &[DemandBucket<'_>], now: Time) -> Result<(), Full> {
         self.table.reserve(places.iter().filter(|place| place.rate().is_some()).map(|place| place.id), now)
     }
 }
@@ -290,8 +296,9 @@ pub(crate) fn exhausted(day: &Day, wall: Time) -> Outcome {
 }
 
 /// Whether an outcome of a binding limit stops the request.
-fn refuses(places: &[Place<'_>], outcomes: &[Outcome]) -> bool {
+fn refuses(places: &[DemandBucket<'_>], outcomes: &[Outcome]) -> bool {
     places.iter().zip(outcomes).any(|(place, outcome)| {
-        place.demand.weight == Weight::Binding && matches!(outcome, Outcome::Refused { .. } | Outcome::Full { .. })
+        place.demand.weight == Enforcement::Enforced
+            && matches!(outcome, Outcome::Refused { .. } | Outcome::Full { .. })
     })
 }

@@ -3,7 +3,7 @@
 use crate::actor::call::call;
 use crate::actor::name::{Region, object_name};
 use crate::limit::time::Span;
-use crate::protocol::rates::{Actors, Ask, Reply, Seat, Trouble};
+use crate::protocol::rates::{ActorKey, Actors, Ask, CallError, Reply};
 use crate::protocol::rates_wire;
 use crate::runtime::promise::pause;
 use crate::runtime::timeout::within;
@@ -26,16 +26,16 @@ pub struct Client {
 }
 
 impl Actors for Client {
-    async fn ask(&self, seat: &Seat<'_>, ask: &Ask, patience: Span) -> Result<Reply, Trouble> {
+    async fn ask(&self, seat: &ActorKey<'_>, ask: &Ask, patience: Span) -> Result<Reply, CallError> {
         let tries = async {
             match self.once(seat, ask).await {
                 // The way broke. The question may have been answered all the same, so a second one can cost the caller a
                 // token, never give one away. An overloaded actor is never asked twice: that is how outages grow.
-                Err(Trouble::Disconnected) => self.once(seat, &ask.repeated()).await,
+                Err(CallError::Disconnected) => self.once(seat, &ask.repeated()).await,
                 answer => answer,
             }
         };
-        within(patience, tries).await.unwrap_or(Err(Trouble::Late))
+        within(patience, tries).await.unwrap_or(Err(CallError::Late))
     }
 
     async fn pause(&self, span: Span) {
@@ -49,14 +49,14 @@ impl Client {
         Client { env: self.env.clone(), request: Clone::clone(&self.request) }
     }
 
-    async fn once(&self, seat: &Seat<'_>, ask: &Ask) -> Result<Reply, Trouble> {
+    async fn once(&self, seat: &ActorKey<'_>, ask: &Ask) -> Result<Reply, CallError> {
         let region = match seat {
-            Seat::Ip(_) => Region::of_colo(&colo(&self.request).unwrap_or_default()),
-            Seat::Key(_) | Seat::Shared(_) => Region::default(),
+            ActorKey::Ip(_) => Region::of_colo(&colo(&self.request).unwrap_or_default()),
+            ActorKey::Key(_) | ActorKey::Shared(_) => Region::default(),
         };
         let name = object_name(seat, region);
         let text = call(&self.env, (&name, region), (ASK, &rates_wire::write_ask(ask)), REPLY).await?;
-        rates_wire::read_reply(&text, ask.demands.len()).map_err(Trouble::Nonsense)
+        rates_wire::read_reply(&text, ask.demands.len()).map_err(CallError::Nonsense)
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::identity::digest::Subject;
 use crate::limit::bucket_table::BucketId;
 use crate::limit::calendar::Day;
-use crate::limit::lease::{Pace, SHARE};
+use crate::limit::lease::{SHARE, SlowStart};
 use crate::limit::time::{Span, Time};
 use hashbrown::HashMap;
 
@@ -37,7 +37,7 @@ pub struct Account<'a> {
 
 /// What is held of one quota for one subject and day.
 #[derive(Clone, Debug)]
-struct Held {
+struct PrepaidQuota {
     limit: String,
     subject: Option<Subject>,
     date: String,
@@ -45,7 +45,7 @@ struct Held {
     prepaid: u64,
     /// What D1 last said was left of the day.
     left: u64,
-    pace: Pace,
+    pace: SlowStart,
     asked: Time,
     exhausted: Option<Exhausted>,
 }
@@ -59,7 +59,7 @@ struct Exhausted {
 
 /// Tokens to give back to D1.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rest {
+pub struct UnusedQuota {
     /// The limit's name.
     pub limit: String,
     /// Whose they are.
@@ -72,11 +72,11 @@ pub struct Rest {
 
 /// Every quota that an actor holds something of.
 #[derive(Debug, Default)]
-pub struct Purse {
-    held: HashMap<BucketId, Held>,
+pub struct PrepaidQuotas {
+    held: HashMap<BucketId, PrepaidQuota>,
 }
 
-impl Purse {
+impl PrepaidQuotas {
     /// Whether D1 has lately said that `cost` more would go beyond the day, and nothing is held that would do.
     pub fn exhausted(&self, account: Account<'_>, cost: u64, now: Time) -> bool {
         let held = self.held.get(&account.id).filter(|held| held.date == account.day.date && held.prepaid < cost);
@@ -129,9 +129,9 @@ impl Purse {
     }
 
     /// Takes out a rest that nobody has asked for lately. Whoever gets it must give it back once, and never try again.
-    pub fn idle(&mut self, now: Time) -> Option<Rest> {
+    pub fn idle(&mut self, now: Time) -> Option<UnusedQuota> {
         let held = self.held.values_mut().find(|held| held.prepaid > 0 && held.asked.plus(IDLE) <= now)?;
-        Some(Rest {
+        Some(UnusedQuota {
             limit: held.limit.clone(),
             subject: held.subject,
             date: held.date.clone(),
@@ -144,20 +144,20 @@ impl Purse {
         self.held.values().any(|held| held.prepaid > 0)
     }
 
-    fn enter(&mut self, account: Account<'_>, now: Time) -> &mut Held {
+    fn enter(&mut self, account: Account<'_>, now: Time) -> &mut PrepaidQuota {
         if self.held.len() >= CAPACITY && !self.held.contains_key(&account.id) {
             self.held.retain(|_, held| held.prepaid > 0);
             if self.held.len() >= CAPACITY {
                 self.held.clear();
             }
         }
-        let fresh = || Held {
+        let fresh = || PrepaidQuota {
             limit: account.limit.to_owned(),
             subject: account.subject,
             date: account.day.date.clone(),
             prepaid: 0,
             left: 0,
-            pace: Pace::new(now),
+            pace: SlowStart::new(now),
             asked: now,
             exhausted: None,
         };

@@ -1,8 +1,8 @@
 //! A question's quotas: drawn from the purse, or prepaid from D1 a chunk at a time.
 
-use crate::actor::rates::buckets::{Counter, Place, exhausted};
+use crate::actor::rates::buckets::{Buckets, DemandBucket, exhausted};
 use crate::actor::rates::prepaid_quota::Account;
-use crate::gate::state::actor_health::Heard;
+use crate::gate::state::actor_health::CallResult;
 use crate::ledger::{Added, Entry, Ledger};
 use crate::limit::bucket_table::BucketId;
 use crate::limit::lease::Wish;
@@ -11,14 +11,14 @@ use crate::protocol::rates::{Ask, Grant, Outcome, Reply, Terms};
 use std::cell::RefCell;
 
 /// Quota tokens that D1 has counted for this question.
-pub(crate) struct InHand<'a> {
+pub(crate) struct CountedTokens<'a> {
     pub account: Account<'a>,
     pub tokens: u64,
     /// The place of its demand among the grants.
     pub granted: usize,
 }
 
-impl Place<'_> {
+impl DemandBucket<'_> {
     /// The account of a quota; `None` for a rate.
     pub(crate) fn account(&self) -> Option<Account<'_>> {
         match (&self.demand.terms, &self.day) {
@@ -32,13 +32,13 @@ impl Place<'_> {
 
 /// Gets every quota of `ask` what it asks for, and writes the outcomes.
 pub(crate) async fn prepay<'a>(
-    counter: &RefCell<Counter>,
+    counter: &RefCell<Buckets>,
     ask: &Ask,
-    places: &'a [Place<'_>],
+    places: &'a [DemandBucket<'_>],
     reply: &mut Reply,
     ledger: &impl Ledger,
     wall: &impl Fn() -> Time,
-) -> Vec<InHand<'a>> {
+) -> Vec<CountedTokens<'a>> {
     let begun = wall();
     let mut hand = Vec::new();
     for (index, place) in places.iter().enumerate() {
@@ -48,7 +48,7 @@ pub(crate) async fn prepay<'a>(
             continue;
         }
         let Wish { ahead, waiting } = place.demand.wish;
-        let teller = Teller { counter, ledger, account, cost: place.demand.cost, wish: ahead.max(waiting) };
+        let teller = QuotaPrepayment { counter, ledger, account, cost: place.demand.cost, wish: ahead.max(waiting) };
         teller.take_back(place, wall());
         if teller.cost == 0 && teller.wish == 0 {
             continue;
@@ -62,7 +62,7 @@ pub(crate) async fn prepay<'a>(
         };
         if let Outcome::Met { .. } = &outcome {
             let tokens = place.demand.cost.saturating_add(more);
-            hand.push(InHand { account, tokens, granted: index });
+            hand.push(CountedTokens { account, tokens, granted: index });
         }
         if let Some(grant) = reply.grants.get_mut(index) {
             *grant = (more > 0).then_some(Grant { count: more, first: Span::ZERO });
@@ -82,17 +82,17 @@ struct Served {
 }
 
 /// Serves one account.
-struct Teller<'a, L> {
-    counter: &'a RefCell<Counter>,
+struct QuotaPrepayment<'a, L> {
+    counter: &'a RefCell<Buckets>,
     ledger: &'a L,
     account: Account<'a>,
     cost: u64,
     wish: u64,
 }
 
-impl<L: Ledger> Teller<'_, L> {
+impl<L: Ledger> QuotaPrepayment<'_, L> {
     /// Takes back what the asker held and does not use, if the day is still the same.
-    fn take_back(&self, place: &Place<'_>, wall: Time) {
+    fn take_back(&self, place: &DemandBucket<'_>, wall: Time) {
         let today = self.account.day.end.as_secs();
         if let Some(back) = place.demand.back.filter(|back| back.until == today) {
             let mut counter = self.counter.borrow_mut();
@@ -176,11 +176,11 @@ impl<L: Ledger> Teller<'_, L> {
 }
 
 /// D1 tells its errors apart by their text alone.
-fn heard(added: &Result<Added, String>) -> Heard {
+fn heard(added: &Result<Added, String>) -> CallResult {
     match added {
-        Ok(_) => Heard::Answer,
-        Err(problem) if problem.contains("overloaded") => Heard::Overload,
-        Err(_) => Heard::Failure,
+        Ok(_) => CallResult::Answer,
+        Err(problem) if problem.contains("overloaded") => CallResult::Overload,
+        Err(_) => CallResult::Failure,
     }
 }
 

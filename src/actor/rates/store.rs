@@ -1,9 +1,9 @@
 //! The actor's SQLite: one row per bucket whose debt outlives an eviction, and one per bucket that warms up.
 
-use crate::actor::rates::buckets::{Counter, Disk};
+use crate::actor::rates::buckets::{BucketStore, Buckets};
 use crate::limit::bucket_table::BucketId;
 use crate::limit::time::Time;
-use crate::limit::warmup::{Saved, Warm};
+use crate::limit::warmup::{SavedWarmup, Warmup};
 use std::cell::Cell;
 use worker::{SqlStorage, SqlStorageValue};
 
@@ -26,24 +26,24 @@ const DROP_WARM: &str = "DELETE FROM warm WHERE id = ?1 AND id NOT IN (SELECT id
 
 /// The actor's SQLite.
 #[derive(Debug)]
-pub struct SqlDisk {
+pub struct SqlBucketStore {
     sql: SqlStorage,
     created: Cell<bool>,
     saved: Cell<bool>,
 }
 
-impl SqlDisk {
+impl SqlBucketStore {
     /// The disk in `sql`, which is left untouched until something has to be saved: an empty one is free.
-    pub fn new(sql: SqlStorage) -> SqlDisk {
-        SqlDisk { sql, created: Cell::new(false), saved: Cell::new(false) }
+    pub fn new(sql: SqlStorage) -> SqlBucketStore {
+        SqlBucketStore { sql, created: Cell::new(false), saved: Cell::new(false) }
     }
 
     /// Hands every saved bucket to `counter`.
     ///
     /// # Errors
     /// SQLite's own. A single row that cannot be read is no error: its bucket counts as empty until full again.
-    pub fn load(&self, counter: &mut Counter, now: Time) -> Result<Loaded, String> {
-        let mut loaded = Loaded::default();
+    pub fn load(&self, counter: &mut Buckets, now: Time) -> Result<RestoreReport, String> {
+        let mut loaded = RestoreReport::default();
         for (id, saved) in self.warm()? {
             // What cannot be read says nothing of a ramp.
             if let (Ok(id), Some(saved)) = (BucketId::from_str_radix(&id, 16), saved) {
@@ -85,7 +85,7 @@ impl SqlDisk {
         self.rows(SWEEP, vec![whole_micros(now)])?;
         let mut warm = None;
         for (id, saved) in warming {
-            match saved.as_ref().map(Warm::cold_at).filter(|at| *at > now) {
+            match saved.as_ref().map(Warmup::cold_at).filter(|at| *at > now) {
                 Some(at) => warm = warm.into_iter().chain([at]).min(),
                 None => drop(self.rows(DROP_WARM, vec![SqlStorageValue::String(id)])?),
             }
@@ -99,14 +99,14 @@ impl SqlDisk {
     }
 
     /// What is saved of how warm buckets are.
-    fn warm(&self) -> Result<Vec<(String, Option<Saved>)>, String> {
+    fn warm(&self) -> Result<Vec<(String, Option<SavedWarmup>)>, String> {
         let mut all = Vec::new();
         if self.exists("warm")? {
             for row in self.rows(LOAD_WARM, Vec::new())? {
                 if let [SqlStorageValue::String(id), SqlStorageValue::String(state)] =
                     row.map_err(|error| error.to_string())?.as_slice()
                 {
-                    all.push((id.clone(), Saved::read(state)));
+                    all.push((id.clone(), SavedWarmup::read(state)));
                 }
             }
         }
@@ -134,14 +134,14 @@ impl SqlDisk {
 
 /// What was found on the disk.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Loaded {
+pub struct RestoreReport {
     /// Buckets taken over.
     pub buckets: u32,
     /// Rows that could not be read.
     pub unreadable: u32,
 }
 
-impl Disk for SqlDisk {
+impl BucketStore for SqlBucketStore {
     fn save(&self, id: BucketId, tat: Time) -> Result<u32, String> {
         if !self.created.get() {
             self.rows(CREATE, Vec::new())?;
@@ -153,7 +153,7 @@ impl Disk for SqlDisk {
         Ok(u32::try_from(cursor.rows_written()).unwrap_or(u32::MAX))
     }
 
-    fn save_warm(&self, id: BucketId, warm: &Saved) -> Result<u32, String> {
+    fn save_warm(&self, id: BucketId, warm: &SavedWarmup) -> Result<u32, String> {
         // Rarely enough that the table need not be known to be there.
         self.rows(CREATE_WARM, Vec::new())?;
         let values = vec![SqlStorageValue::String(format!("{id:032x}")), SqlStorageValue::String(warm.write())];

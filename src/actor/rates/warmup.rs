@@ -1,43 +1,43 @@
 //! Shared rates that open slowly; see [`warm`](crate::limit::warmup).
 
-use crate::actor::rates::buckets::{Counter, Disk, Place};
+use crate::actor::rates::buckets::{BucketStore, Buckets, DemandBucket};
 use crate::limit::bucket_table::{Bucket, BucketId};
 use crate::limit::gcra::Gcra;
-use crate::limit::lease::Ahead;
+use crate::limit::lease::SavedTat;
 use crate::limit::time::{Span, Time};
-use crate::limit::warmup::{Looked, Saved, Warm};
+use crate::limit::warmup::{Looked, SavedWarmup, Warmup};
 use crate::protocol::rates::Outcome;
 
-impl Counter {
+impl Buckets {
     /// Takes over how warm a bucket is from an earlier life of the actor.
-    pub fn restore_warm(&mut self, id: BucketId, saved: Saved, wall: Time) {
+    pub fn restore_warm(&mut self, id: BucketId, saved: SavedWarmup, wall: Time) {
         let now = self.now(wall);
-        self.set_warm(id, Warm::found(saved, now));
+        self.set_warm(id, Warmup::found(saved, now));
     }
 
     /// Lets a bucket's own time pass, and begins where a ramp does; returns the rows written.
     pub(crate) fn warm_up(
         &mut self,
-        place: &Place<'_>,
+        place: &DemandBucket<'_>,
         gcra: &Gcra,
-        disk: &impl Disk,
+        disk: &impl BucketStore,
         now: Time,
     ) -> Result<u32, String> {
-        let Place { demand, id, .. } = *place;
+        let DemandBucket { demand, id, .. } = *place;
         if demand.warmup == Span::ZERO {
             self.warm.retain(|(other, _)| *other != id);
             return Ok(0);
         }
         let Bucket { tat, mut ahead } = self.table.get(id);
         let known = self.warm(id);
-        let Looked { warm, tat, save, begins } = Warm::look(known, gcra, demand.warmup, tat, now, demand.each);
+        let Looked { warm, tat, save, begins } = Warmup::look(known, gcra, demand.warmup, tat, now, demand.each);
         if self.reserve(core::slice::from_ref(place), now).is_err() {
             return Ok(0);
         }
         let mut rows = 0_u32;
         if begins {
             rows = disk.save(id, tat)?;
-            ahead = Ahead::found(tat);
+            ahead = SavedTat::found(tat);
         }
         if let Some(saved) = save {
             rows = rows.saturating_add(disk.save_warm(id, &saved)?);
@@ -63,11 +63,11 @@ impl Counter {
         Outcome::Met { left: gcra.available(tat, now), more, slot, until: None }
     }
 
-    fn warm(&self, id: BucketId) -> Option<Warm> {
+    fn warm(&self, id: BucketId) -> Option<Warmup> {
         self.warm.iter().find(|(other, _)| *other == id).map(|(_, warm)| *warm)
     }
 
-    fn set_warm(&mut self, id: BucketId, warm: Warm) {
+    fn set_warm(&mut self, id: BucketId, warm: Warmup) {
         self.warm.retain(|(other, _)| *other != id);
         self.warm.push((id, warm));
     }

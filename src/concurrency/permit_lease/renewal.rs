@@ -1,10 +1,10 @@
 //! What a book says to its cap's actor, and hears from it.
 
-use crate::concurrency::per_reserve::Each;
-use crate::concurrency::permit_lease::{Book, IDLE};
-use crate::gate::state::actor_health::{Heard, Pass};
+use crate::concurrency::per_reserve::PerReserve;
+use crate::concurrency::permit_lease::{IDLE, PermitLease};
+use crate::gate::state::actor_health::{CallPermission, CallResult};
 use crate::limit::time::{Span, Time};
-use crate::protocol::permits::{Answer, Question, Reserve, Sample, TERM};
+use crate::protocol::permits::{OriginSample, PermitAsk, PermitReply, Reserve, TERM};
 
 /// Slots are asked for anew this long after the last answer: three tries before the term ends.
 const RENEW: Span = Span::from_millis(TERM.as_millis() / 4);
@@ -19,7 +19,7 @@ const LAST_LOOKS: u32 = 10;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
     number: u64,
-    pass: Pass,
+    pass: CallPermission,
     at: Time,
     /// Until when it is waited for.
     due: Time,
@@ -37,9 +37,9 @@ pub(super) enum Checked {
     Again,
 }
 
-impl Book {
+impl PermitLease {
     /// What is to be said to the actor off any request's path, if anything: that slots are still needed, or no more.
-    pub fn tick(&mut self, now: Time, patience: Span) -> Option<Question> {
+    pub fn tick(&mut self, now: Time, patience: Span) -> Option<PermitAsk> {
         self.roll(now);
         let used = self.users.count(now);
         if self.busy(now) || (!self.holds(now) && used == 0) {
@@ -54,7 +54,7 @@ impl Book {
         if !(due || spare) {
             return None;
         }
-        self.pressed = Each::default();
+        self.pressed = PerReserve::default();
         // Low requests are renewed and grow as such, where there are no others.
         let each = self.users.each(now);
         let under = Reserve::ALL.into_iter().find(|leaves| each.of(*leaves) > 0);
@@ -84,10 +84,10 @@ impl Book {
 
     /// Takes in what the actor answered to the question with this number, or what is heard of it without an answer. An
     /// answer that is not to the latest question may be out of date: all that it says is how the actor does.
-    pub fn hear(&mut self, number: u64, answer: Result<Answer, Heard>, now: Time) {
+    pub fn hear(&mut self, number: u64, answer: Result<PermitReply, CallResult>, now: Time) {
         let asked = self.asked.take_if(|asked| asked.number == number);
-        let pass = asked.map_or(Pass::Usual, |asked| asked.pass);
-        self.circuit.hear(pass, answer.err().unwrap_or(Heard::Answer), now, self.chance());
+        let pass = asked.map_or(CallPermission::Usual, |asked| asked.pass);
+        self.circuit.hear(pass, answer.err().unwrap_or(CallResult::Answer), now, self.chance());
         let (Some(asked), Ok(answer)) = (asked, answer) else { return };
         if self.checked == Checked::No {
             self.checked = Checked::Again;
@@ -130,7 +130,7 @@ impl Book {
 
     /// The question that is sent for so many more requests that leave so much, unless the actor is left alone or there is no time. What the
     /// isolate does not keep it stops using at once, for an answer may never be heard.
-    pub(super) fn ask(&mut self, more: u64, leaves: Reserve, now: Time, patience: Span) -> Option<Question> {
+    pub(super) fn ask(&mut self, more: u64, leaves: Reserve, now: Time, patience: Span) -> Option<PermitAsk> {
         if patience == Span::ZERO {
             return None;
         }
@@ -144,14 +144,14 @@ impl Book {
         self.asked = Some(Asked { number: self.number, pass, at: now, due: now.plus(patience), wants, leaves });
         self.tried = now;
         *self.pressed.at(leaves) = 0;
-        Some(Question {
+        Some(PermitAsk {
             holder: self.holder,
             number: self.number,
             size: self.size,
             keeps,
             wants,
             leaves,
-            sample: Some(core::mem::take(&mut self.sample)).filter(|sample| *sample != Sample::default()),
+            sample: Some(core::mem::take(&mut self.sample)).filter(|sample| *sample != OriginSample::default()),
         })
     }
 

@@ -1,12 +1,12 @@
 //! What of a book's slots is for whom: all are for requests that leave nothing to others, and each [`Reserve`]'s are part of those of the one before.
 
-use crate::concurrency::per_reserve::Each;
-use crate::concurrency::permit_lease::{Asked, Book};
+use crate::concurrency::per_reserve::PerReserve;
+use crate::concurrency::permit_lease::{Asked, PermitLease};
 use crate::limit::time::Time;
-use crate::protocol::permits::{Answer, Reserve};
+use crate::protocol::permits::{PermitReply, Reserve};
 use core::cmp::Ordering;
 
-impl Book {
+impl PermitLease {
     /// Whether one more may pass that leaves so much to others: not before all that is under way, whatever its priority, leaves room for
     /// it, and for those of a higher one that go first.
     pub(super) fn has_room(&mut self, leaves: Reserve, now: Time) -> bool {
@@ -21,7 +21,7 @@ impl Book {
     }
 
     /// What is kept: what has been of use lately to each kind, and is not over the fair share. What one has no more use for is not kept for another.
-    pub(super) fn keeps(&mut self, now: Time) -> Each {
+    pub(super) fn keeps(&mut self, now: Time) -> PerReserve {
         let used = self.users.each(now);
         let recent = self.recent(used);
         let mut sum: u64 = 0;
@@ -29,12 +29,12 @@ impl Book {
             let most = self.held_for(part, now).min(self.share.of(part));
             sum = sum.saturating_add(with_margin(recent.of(part))).min(most);
         }
-        let held = if now < self.until { self.held } else { Each::default() };
+        let held = if now < self.until { self.held } else { PerReserve::default() };
         held.up_to(sum.max(used.sum()))
     }
 
     /// The most of each kind under way lately.
-    fn recent(&self, used: Each) -> Each {
+    fn recent(&self, used: PerReserve) -> PerReserve {
         used.max(self.peak).max(self.last_peak)
     }
 
@@ -48,10 +48,10 @@ impl Book {
     }
 
     /// Takes in what the actor has lent.
-    pub(super) fn lend(&mut self, asked: &Asked, answer: &Answer, now: Time) {
+    pub(super) fn lend(&mut self, asked: &Asked, answer: &PermitReply, now: Time) {
         // Past its term the actor may have lent to others what was held, and what it gives back is of what they leave.
         if now >= self.until {
-            self.held = Each::default();
+            self.held = PerReserve::default();
         }
         for part in Reserve::ALL {
             let left = part.of_cap(answer.cap);

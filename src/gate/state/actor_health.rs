@@ -4,9 +4,9 @@
 //! some failures in a row its circuit is *open*: nobody asks, and `on_error` decides at once. After a pause one question is let
 //! through to see whether it is over. The pauses grow, and are drawn by chance, so that isolates do not come back together.
 
-use crate::gate::state::call_budget::{Budget, Stage};
+use crate::gate::state::call_budget::{BudgetStage, CallBudget};
 use crate::limit::time::{Span, Time};
-use crate::protocol::rates::{Seat, Trouble};
+use crate::protocol::rates::{ActorKey, CallError};
 
 /// So many failures in a row open a circuit. One alone may be chance.
 const FAILURES: u8 = 2;
@@ -22,7 +22,7 @@ const LATELY: Span = Span::from_secs(1);
 
 /// The way to one who may be in trouble.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Circuit {
+pub struct CircuitBreaker {
     failures: u8,
     open: Option<Open>,
 }
@@ -39,7 +39,7 @@ struct Open {
 
 /// A question that may be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pass {
+pub enum CallPermission {
     /// Like any other.
     Usual,
     /// It is to find out whether the trouble is over; nobody else asks meanwhile.
@@ -48,7 +48,7 @@ pub enum Pass {
 
 /// What became of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum CallResult {
     /// It was answered.
     Answer,
     /// It failed; another may not.
@@ -59,20 +59,20 @@ pub enum Heard {
     Nothing,
 }
 
-impl Circuit {
+impl CircuitBreaker {
     /// Whether everybody leaves it alone at `now`. A probe may be due all the same.
     pub fn is_open(&self) -> bool {
         self.open.is_some()
     }
 
     /// Whether a question may be asked at `now` that waits for its answer for as long as `patience`.
-    pub fn admit(&mut self, now: Time, patience: Span) -> Option<Pass> {
-        let Some(open) = &mut self.open else { return Some(Pass::Usual) };
+    pub fn admit(&mut self, now: Time, patience: Span) -> Option<CallPermission> {
+        let Some(open) = &mut self.open else { return Some(CallPermission::Usual) };
         if now < open.until || open.probing.is_some_and(|until| now < until) {
             return None;
         }
         open.probing = Some(now.plus(patience));
-        Some(Pass::Probe)
+        Some(CallPermission::Probe)
     }
 
     /// Ends the pause: there is a question that cannot wait for longer.
@@ -83,19 +83,21 @@ impl Circuit {
     }
 
     /// Takes in what became of a question. `chance` is anything between 0 and 255.
-    pub fn hear(&mut self, pass: Pass, heard: Heard, now: Time, chance: u8) {
+    pub fn hear(&mut self, pass: CallPermission, heard: CallResult, now: Time, chance: u8) {
         match (self.open, pass, heard) {
-            (None, _, Heard::Nothing) => {}
-            (None, _, Heard::Answer) | (Some(_), Pass::Probe, Heard::Answer) => *self = Circuit::default(),
+            (None, _, CallResult::Nothing) => {}
+            (None, _, CallResult::Answer) | (Some(_), CallPermission::Probe, CallResult::Answer) => {
+                *self = CircuitBreaker::default()
+            }
             (None, _, _) => {
                 self.failures = self.failures.saturating_add(1);
-                if heard == Heard::Overload || self.failures >= FAILURES {
+                if heard == CallResult::Overload || self.failures >= FAILURES {
                     self.pause(PAUSE, now, chance);
                 }
             }
-            (Some(open), Pass::Probe, _) => self.pause(open.pause.times(2).min(LONGEST), now, chance),
+            (Some(open), CallPermission::Probe, _) => self.pause(open.pause.times(2).min(LONGEST), now, chance),
             // It was asked before the circuit opened. What it says is older than what the next probe will.
-            (Some(_), Pass::Usual, _) => {}
+            (Some(_), CallPermission::Usual, _) => {}
         }
     }
 
@@ -109,18 +111,18 @@ impl Circuit {
 /// The circuits of one isolate, by actor. There are as many actors as shards and shared limits, so they need no other bound; and they are few
 /// enough that a list is as good as a map.
 #[derive(Debug, Default)]
-pub struct Circuits {
-    ways: Vec<Way>,
+pub struct ActorHealth {
+    records: Vec<ActorRecord>,
     /// What may be spent on calls.
-    pub budget: Budget,
+    pub budget: CallBudget,
     chance: u64,
 }
 
 /// What is known of the way to one actor.
 #[derive(Debug, Default)]
-struct Way {
+struct ActorRecord {
     actor: u64,
-    circuit: Circuit,
+    circuit: CircuitBreaker,
     /// How long its last answer took, and when it came.
     trip: Span,
     heard: Time,
@@ -128,79 +130,79 @@ struct Way {
     down: Vec<u32>,
 }
 
-impl Circuits {
+impl ActorHealth {
     /// All closed; chance begins from `seed`, which should differ between isolates. So many calls may be made a day.
-    pub fn new(seed: u64, budget: Option<u64>) -> Circuits {
-        Circuits { chance: seed, budget: Budget::new(budget), ..Circuits::default() }
+    pub fn new(seed: u64, budget: Option<u64>) -> ActorHealth {
+        ActorHealth { chance: seed, budget: CallBudget::new(budget), ..ActorHealth::default() }
     }
 
-    fn way(&self, seat: &Seat<'_>) -> Option<&Way> {
+    fn record(&self, seat: &ActorKey<'_>) -> Option<&ActorRecord> {
         let actor = seat.actor();
-        self.ways.iter().find(|way| way.actor == actor)
+        self.records.iter().find(|record| record.actor == actor)
     }
 
-    fn way_mut(&mut self, seat: &Seat<'_>) -> Option<&mut Way> {
+    fn record_mut(&mut self, seat: &ActorKey<'_>) -> Option<&mut ActorRecord> {
         let actor = seat.actor();
-        if self.way(seat).is_none() {
-            self.ways.push(Way { actor, ..Way::default() });
+        if self.record(seat).is_none() {
+            self.records.push(ActorRecord { actor, ..ActorRecord::default() });
         }
-        self.ways.iter_mut().find(|way| way.actor == actor)
+        self.records.iter_mut().find(|record| record.actor == actor)
     }
 
     /// Whether the actor at `seat` is left alone.
-    pub fn is_open(&self, seat: &Seat<'_>) -> bool {
-        self.way(seat).is_some_and(|way| way.circuit.is_open())
+    pub fn is_open(&self, seat: &ActorKey<'_>) -> bool {
+        self.record(seat).is_some_and(|record| record.circuit.is_open())
     }
 
     /// Whether the actor at `seat` is left alone, or all are, for want of calls.
-    pub fn is_silent(&self, seat: &Seat<'_>, now: Time) -> bool {
-        self.is_open(seat) || self.budget.stage(now) == Stage::Alone
+    pub fn is_silent(&self, seat: &ActorKey<'_>, now: Time) -> bool {
+        self.is_open(seat) || self.budget.stage(now) == BudgetStage::Alone
     }
 
     /// Whether any actor is left alone.
     pub fn any_open(&self) -> bool {
-        self.ways.iter().any(|way| way.circuit.is_open())
+        self.records.iter().any(|record| record.circuit.is_open())
     }
 
-    /// Whether the actor at `seat` may be asked at `now`; see [`Circuit::admit`].
-    pub fn admit(&mut self, seat: &Seat<'_>, now: Time, patience: Span) -> Option<Pass> {
-        self.way_mut(seat)?.circuit.admit(now, patience)
+    /// Whether the actor at `seat` may be asked at `now`; see [`CircuitBreaker::admit`].
+    pub fn admit(&mut self, seat: &ActorKey<'_>, now: Time, patience: Span) -> Option<CallPermission> {
+        self.record_mut(seat)?.circuit.admit(now, patience)
     }
 
     /// Whether the last answer took longer than `patience`, not long ago.
-    pub fn takes_longer(&self, seat: &Seat<'_>, now: Time, patience: Span) -> bool {
-        self.way(seat).is_some_and(|way| patience < way.trip && now < way.heard.plus(LATELY))
+    pub fn takes_longer(&self, seat: &ActorKey<'_>, now: Time, patience: Span) -> bool {
+        self.record(seat).is_some_and(|record| patience < record.trip && now < record.heard.plus(LATELY))
     }
 
     /// Whether the actor at `seat` has answered anybody after `asked`.
-    pub fn has_answered_since(&self, seat: &Seat<'_>, asked: Time) -> bool {
-        self.way(seat).is_some_and(|way| asked < way.heard)
+    pub fn has_answered_since(&self, seat: &ActorKey<'_>, asked: Time) -> bool {
+        self.record(seat).is_some_and(|record| asked < record.heard)
     }
 
     /// Takes in what became of a question to the actor at `seat`, asked at `asked`.
-    pub fn hear(&mut self, seat: &Seat<'_>, pass: Pass, heard: Heard, asked: Time, now: Time) {
+    pub fn hear(&mut self, seat: &ActorKey<'_>, pass: CallPermission, heard: CallResult, asked: Time, now: Time) {
         let chance = self.draw();
-        let Some(way) = self.way_mut(seat) else { return };
-        if heard == Heard::Answer {
-            (way.trip, way.heard) = (now.since(asked), now);
+        let Some(record) = self.record_mut(seat) else { return };
+        if heard == CallResult::Answer {
+            (record.trip, record.heard) = (now.since(asked), now);
         }
-        way.circuit.hear(pass, heard, now, chance);
+        record.circuit.hear(pass, heard, now, chance);
     }
 
     /// Notes that the limit of this number could not be checked.
-    pub fn step_down(&mut self, limit: u32, seat: &Seat<'_>) {
-        if let Some(way) = self.way_mut(seat)
-            && !way.down.contains(&limit)
+    pub fn step_down(&mut self, limit: u32, seat: &ActorKey<'_>) {
+        if let Some(record) = self.record_mut(seat)
+            && !record.down.contains(&limit)
         {
-            way.down.push(limit);
+            record.down.push(limit);
         }
     }
 
     /// Notes that the limit of this number was checked; whether it could not be before.
-    pub fn step_up(&mut self, limit: u32, seat: &Seat<'_>) -> bool {
-        let Some(way) = self.way_mut(seat) else { return false };
-        let place = way.down.iter().position(|number| *number == limit);
-        place.map(|place| way.down.swap_remove(place)).is_some()
+    pub fn step_up(&mut self, limit: u32, seat: &ActorKey<'_>) -> bool {
+        let Some(record) = self.record_mut(seat) else { return false };
+        let place = record.down.iter().position(|number| *number == limit);
+        place.map(|place| record.down.swap_remove(place)).is_some()
     }
 
     /// Whether a slow caller's question is the one in eight that is asked. By chance: each eighth would always be about the same limit, where
@@ -219,14 +221,16 @@ impl Circuits {
     }
 }
 
-impl Heard {
+impl CallResult {
     /// What an answer says about the actor, or the lack of one.
-    pub fn of<T>(answer: &Result<T, Trouble>) -> Heard {
+    pub fn of<T>(answer: &Result<T, CallError>) -> CallResult {
         match answer {
-            Ok(_) => Heard::Answer,
-            Err(Trouble::Overloaded) => Heard::Overload,
-            Err(Trouble::NotAsked | Trouble::OverBudget(_)) => Heard::Nothing,
-            Err(Trouble::Late | Trouble::Disconnected | Trouble::Nonsense(_) | Trouble::Failed(_)) => Heard::Failure,
+            Ok(_) => CallResult::Answer,
+            Err(CallError::Overloaded) => CallResult::Overload,
+            Err(CallError::NotAsked | CallError::OverBudget(_)) => CallResult::Nothing,
+            Err(CallError::Late | CallError::Disconnected | CallError::Nonsense(_) | CallError::Failed(_)) => {
+                CallResult::Failure
+            }
         }
     }
 }

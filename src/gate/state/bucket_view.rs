@@ -10,11 +10,11 @@ use crate::protocol::rates::{Outcome, Terms};
 
 /// What is known of one limit for one subject, in the isolate's time.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Known {
+pub struct BucketView {
     /// A rate's TAT, or an earlier time.
     tat: Time,
     /// What is left of a quota's day, or less was.
-    day: Option<Rest>,
+    day: Option<QuotaLeft>,
     /// Tokens counted here that the actor has not been told of.
     owed: u64,
     /// The TAT of what was let pass here, by way of the actor and without it.
@@ -27,23 +27,23 @@ pub struct Known {
 
 /// What is left of a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rest {
+pub struct QuotaLeft {
     /// Tokens.
     pub left: u64,
     /// When the day ends, in Unix seconds.
     pub until: u64,
 }
 
-/// [`Known`], as of now.
+/// [`BucketView`], as of now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Begin {
+pub struct StartingPoint {
     /// How far a rate's TAT lies ahead.
     pub debt: Span,
     /// What is left of a quota's day.
-    pub day: Option<Rest>,
+    pub day: Option<QuotaLeft>,
 }
 
-impl Known {
+impl BucketView {
     /// Takes in what the actor said of a question about `cost` tokens. It cannot have known of what is owed since that was asked.
     pub fn hear(&mut self, terms: &Terms, cost: u64, outcome: &Outcome, now: Time) {
         if let Outcome::Met { left, more, .. } = *outcome
@@ -67,7 +67,7 @@ impl Known {
             (
                 Terms::Quota(..),
                 Outcome::Met { left, until: Some(until), .. } | Outcome::Refused { left, until: Some(until), .. },
-            ) => self.day = Some(Rest { left, until }),
+            ) => self.day = Some(QuotaLeft { left, until }),
             _ => {}
         }
     }
@@ -93,7 +93,7 @@ impl Known {
         self.here = self.here.minus(gcra.interval().times(cost));
     }
 
-    /// The same as [`pass`](Known::pass), where the actor does not know of it.
+    /// The same as [`pass`](BucketView::pass), where the actor does not know of it.
     pub fn pass_alone(&mut self, terms: &Terms, cost: u64, now: Time) {
         if let Terms::Rate(gcra) = terms {
             self.pass(gcra, cost, now);
@@ -141,8 +141,8 @@ impl Known {
     }
 
     /// Where an isolate on its own begins.
-    pub fn begin(&self, now: Time) -> Begin {
-        Begin { debt: self.tat.max(self.here).since(now), day: self.day }
+    pub fn begin(&self, now: Time) -> StartingPoint {
+        StartingPoint { debt: self.tat.max(self.here).since(now), day: self.day }
     }
 
     /// Whether the actor has not been told of everything.

@@ -7,7 +7,7 @@
 use crate::limit::calendar::Zone;
 use crate::limit::lease::Wish;
 use crate::limit::time::{Span, Time};
-use crate::protocol::rates::{Ask, Demand, Intent, Outcome, Terms, Trouble, Weight};
+use crate::protocol::rates::{Ask, CallError, Demand, Enforcement, Intent, Outcome, Terms};
 
 /// The name of its count. No limit's: those have a slash.
 pub const NAME: &str = "budget";
@@ -23,7 +23,7 @@ pub const LONG: Span = Span::from_secs(5);
 
 /// How near the day's budget is to its end, in the order in which it gets there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
+pub enum BudgetStage {
     /// There is enough.
     #[default]
     Plenty,
@@ -37,7 +37,7 @@ pub enum Stage {
 
 /// One isolate's part of a day's budget.
 #[derive(Debug, Default)]
-pub struct Budget {
+pub struct CallBudget {
     /// Calls in a day; zero where there is no budget.
     total: u64,
     /// Calls prepaid, and calls on credit.
@@ -46,30 +46,30 @@ pub struct Budget {
     chunk: u64,
     /// No chunk is asked for before then.
     next: Time,
-    stage: Stage,
+    stage: BudgetStage,
     /// When the day ends for which that is so.
     ends: Time,
-    told: Stage,
+    told: BudgetStage,
     /// The stages that were told of this day, one bit each.
     said: u8,
 }
 
-impl Budget {
+impl CallBudget {
     /// Of `total` calls a day; without a budget for none.
-    pub fn new(total: Option<u64>) -> Budget {
-        Budget { total: total.unwrap_or(0), chunk: 4, ..Budget::default() }
+    pub fn new(total: Option<u64>) -> CallBudget {
+        CallBudget { total: total.unwrap_or(0), chunk: 4, ..CallBudget::default() }
     }
 
     /// How near its end it is at `now`.
-    pub fn stage(&self, now: Time) -> Stage {
-        if now < self.ends { self.stage } else { Stage::Plenty }
+    pub fn stage(&self, now: Time) -> BudgetStage {
+        if now < self.ends { self.stage } else { BudgetStage::Plenty }
     }
 
     /// Why nobody is asked at `now`.
-    pub fn trouble(&self, now: Time) -> Trouble {
+    pub fn trouble(&self, now: Time) -> CallError {
         match self.stage(now) {
-            Stage::Alone => Trouble::OverBudget(self.ends.since(now)),
-            _ => Trouble::NotAsked,
+            BudgetStage::Alone => CallError::OverBudget(self.ends.since(now)),
+            _ => CallError::NotAsked,
         }
     }
 
@@ -112,7 +112,7 @@ impl Budget {
             owed: 0,
             warmup: Span::ZERO,
             back: None,
-            weight: Weight::Binding,
+            weight: Enforcement::Enforced,
         };
         let (durable_after, patience) = (Span::ZERO, Span::from_secs(1));
         let horizon = Span::ZERO;
@@ -132,14 +132,14 @@ impl Budget {
                 self.ends = now.plus(*more);
                 let left_of = |part: u64| left.saturating_mul(part) >= self.total;
                 self.stage = match () {
-                    () if left_of(4) => Stage::Plenty,
-                    () if left_of(10) => Stage::Saving,
-                    () if left_of(50) => Stage::Sampling,
-                    () => Stage::Alone,
+                    () if left_of(4) => BudgetStage::Plenty,
+                    () if left_of(10) => BudgetStage::Saving,
+                    () if left_of(50) => BudgetStage::Sampling,
+                    () => BudgetStage::Alone,
                 };
             }
             Some(Outcome::Refused { wait, .. }) => {
-                self.stage = Stage::Alone;
+                self.stage = BudgetStage::Alone;
                 self.ends = now.plus(*wait);
             }
             Some(Outcome::Full { .. } | Outcome::Unknown) | None => {}
@@ -147,7 +147,7 @@ impl Budget {
     }
 
     /// A new stage, to be logged once a day.
-    pub fn news(&mut self, now: Time) -> Option<Stage> {
+    pub fn news(&mut self, now: Time) -> Option<BudgetStage> {
         let stage = self.stage(now);
         if core::mem::replace(&mut self.told, stage) == stage {
             return None;
@@ -162,16 +162,16 @@ impl Budget {
     }
 }
 
-impl Stage {
+impl BudgetStage {
     /// What is done about it.
     pub fn words(self) -> &'static str {
         match self {
-            Stage::Plenty => "there is enough again",
-            Stage::Saving => "under a quarter of the day's calls is left: leases last longer",
-            Stage::Sampling => {
+            BudgetStage::Plenty => "there is enough again",
+            BudgetStage::Saving => "under a quarter of the day's calls is left: leases last longer",
+            BudgetStage::Sampling => {
                 "under a tenth of the day's calls is left: one in eight questions of slow callers is asked"
             }
-            Stage::Alone => "the day's calls are spent but for a reserve: nobody is asked, on_error decides",
+            BudgetStage::Alone => "the day's calls are spent but for a reserve: nobody is asked, on_error decides",
         }
     }
 }

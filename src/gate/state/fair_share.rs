@@ -11,14 +11,14 @@
 
 use crate::gate::decide::Gate;
 use crate::gate::decision::{Decision, Reason, Refusal};
-use crate::gate::plan::{Met, Plan};
+use crate::gate::plan::{Plan, PlannedLimit};
 use crate::identity::digest::Subject;
 use crate::limit::gcra::Gcra;
 use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
 use crate::policy::{Limit, Mode, OnError, Priority, Scope};
 use crate::protocol::rates::Actors;
-use contended_rate::Crowd;
+use contended_rate::ContendedRate;
 
 mod contended_rate;
 
@@ -33,8 +33,8 @@ pub fn weight(priority: Priority) -> u32 {
 
 /// The crowded rates of one isolate, by their limits' numbers.
 #[derive(Debug, Default)]
-pub struct Fair {
-    crowds: Vec<(u32, Crowd)>,
+pub struct FairShares {
+    crowds: Vec<(u32, ContendedRate)>,
 }
 
 /// A caller, and how much it counts for.
@@ -48,8 +48,8 @@ pub struct Caller {
     pub weight: u32,
 }
 
-impl Fair {
-    fn crowd(&mut self, limit: u32) -> Option<&mut Crowd> {
+impl FairShares {
+    fn crowd(&mut self, limit: u32) -> Option<&mut ContendedRate> {
         self.crowds.iter_mut().find(|(number, _)| *number == limit).map(|(_, crowd)| crowd)
     }
 
@@ -70,7 +70,7 @@ impl Fair {
         self.crowd(limit)?.over(caller, cost, now)
     }
 
-    /// Takes back what [`over`](Fair::over) has noted: it was not this rate that refused the caller.
+    /// Takes back what [`over`](FairShares::over) has noted: it was not this rate that refused the caller.
     pub fn spared(&mut self, limit: u32, caller: Caller, cost: u64, now: Time) {
         if let Some(crowd) = self.crowd(limit) {
             crowd.spared(caller, cost, now);
@@ -94,7 +94,7 @@ impl Fair {
     /// Notes that the rate had no room for the caller.
     pub fn refused(&mut self, limit: u32, gcra: &Gcra, caller: Caller, cost: u64, now: Time) {
         if self.crowd(limit).is_none() {
-            self.crowds.push((limit, Crowd::new(gcra, now)));
+            self.crowds.push((limit, ContendedRate::new(gcra, now)));
         }
         if let Some(crowd) = self.crowd(limit) {
             crowd.refused(caller, cost, now);
@@ -157,7 +157,7 @@ impl<A: Actors> Gate<'_, A> {
 }
 
 /// The shared rates that refuse.
-fn shared<'a, 'p>(plan: &'a Plan<'p>) -> impl Iterator<Item = (Met<'p>, Gcra)> + 'a {
+fn shared<'a, 'p>(plan: &'a Plan<'p>) -> impl Iterator<Item = (PlannedLimit<'p>, Gcra)> + 'a {
     plan.shared.iter().flat_map(|stop| &stop.limits).filter_map(|met| match &met.limit.allowance {
         Allowance::Rate(rate) if met.limit.mode == Mode::Enforce && met.limit.scope == Scope::Global => {
             Some((*met, rate.gcra()))

@@ -3,22 +3,22 @@
 //! A denial is exact: a TAT only grows, so who was told "not before t" stays denied until t, whatever other isolates do. A lease is exact
 //! too (see [`prepay`](crate::limit::lease)). What falls out of here costs a call, never correctness.
 
-use crate::gate::state::bucket_view::Begin;
-use crate::gate::state::fair_share::Fair;
-use crate::gate::state::tokens::{Held, Trip};
+use crate::gate::state::bucket_view::StartingPoint;
+use crate::gate::state::fair_share::FairShares;
+use crate::gate::state::tokens::{RoundTrip, Tokens};
 use crate::identity::digest::Subject;
-use crate::limit::lease::{HORIZON, Level, Wish, leasable};
-use crate::limit::monotonic::Steady;
+use crate::limit::lease::{HORIZON, StockLevel, Wish, leasable};
+use crate::limit::monotonic::MonotonicClock;
 use crate::limit::time::{Span, Time};
-use crate::protocol::rates::{Back, Demand, Grant, Outcome, Terms};
+use crate::protocol::rates::{Demand, Grant, Outcome, Terms, UnusedTokens};
 use hashbrown::HashMap;
 
 mod entry;
 
-use entry::{Denied, Entry, Worth};
+use entry::{CachedLimit, Denied, Worth};
 
 /// A limit's number in the policy, and whose bucket. An isolate's policy never changes, so no limit meets another's entry.
-pub type Name = (u32, Option<Subject>);
+pub type LimitKey = (u32, Option<Subject>);
 
 /// Entries kept, at about 300 bytes each.
 const CAPACITY: usize = 20_000;
@@ -37,14 +37,14 @@ const TENDED: Span = Span::from_secs(30);
 
 /// The entries of one isolate.
 #[derive(Debug, Default)]
-pub struct Wallet {
-    entries: HashMap<Name, Entry>,
-    clock: Steady,
+pub struct LeaseCache {
+    entries: HashMap<LimitKey, CachedLimit>,
+    clock: MonotonicClock,
     /// What callers are given of crowded rates.
-    pub(crate) fair: Fair,
+    pub(crate) fair: FairShares,
 }
 
-impl Wallet {
+impl LeaseCache {
     /// The isolate's time at which the wall clock reads `wall`.
     pub fn now(&mut self, wall: Time) -> Time {
         self.clock.read(wall)
@@ -52,7 +52,7 @@ impl Wallet {
 
     /// A denial that still holds, with the wait that is left of it. Who holds slots that cannot be spent yet is denied until then
     /// as well, for the bucket's TAT lies beyond them.
-    pub fn denied(&self, name: Name, cost: u64, now: Time) -> Option<Outcome> {
+    pub fn denied(&self, name: LimitKey, cost: u64, now: Time) -> Option<Outcome> {
         let entry = self.entries.get(&name)?;
         if let Some(wait) = entry.known.over(cost, now) {
             // What is owed is to be told first, or other isolates would give it away once more.
@@ -74,7 +74,7 @@ impl Wallet {
     }
 
     /// How long a limit that is not asked would refuse for at least, by what is known of it here.
-    pub fn least(&self, name: Name, terms: &Terms, cost: u64, now: Time) -> Span {
+    pub fn least(&self, name: LimitKey, terms: &Terms, cost: u64, now: Time) -> Span {
         let denied = match self.denied(name, cost, now) {
             Some(Outcome::Refused { wait, .. } | Outcome::Full { wait }) => wait,
             _ => Span::ZERO,
@@ -84,7 +84,7 @@ impl Wallet {
     }
 
     /// Spends `cost` tokens in hand, if there are as many.
-    pub fn spend(&mut self, name: Name, cost: u64, now: Time) -> Option<(Held, Outcome)> {
+    pub fn spend(&mut self, name: LimitKey, cost: u64, now: Time) -> Option<(Tokens, Outcome)> {
         let entry = self.entries.get_mut(&name)?;
         if entry.known.over(cost, now).is_some() {
             return None;
@@ -93,41 +93,41 @@ impl Wallet {
         entry.leases.retain(|held| held.left(now) > 0);
         entry.pace.spend(cost);
         entry.spent = now;
-        if let Held::Rate(gcra, _) = &spent {
+        if let Tokens::Lease(gcra, _) = &spent {
             entry.known.pass(gcra, cost, now);
         }
         Some((spent, entry.standing(spent, now)))
     }
 
     /// Takes back what was spent on a request that did not pass after all.
-    pub fn give_back(&mut self, name: Name, held: Held, now: Time) {
-        let entry = self.enter(name, now);
+    pub fn give_back(&mut self, name: LimitKey, held: Tokens, now: Time) {
+        let entry = self.cached_mut(name, now);
         match &held {
-            Held::Rate(gcra, lease) => entry.known.take_back(gcra, lease.count()),
-            Held::Quota { .. } => entry.known.has_back(),
+            Tokens::Lease(gcra, lease) => entry.known.take_back(gcra, lease.count()),
+            Tokens::Quota { .. } => entry.known.has_back(),
         }
         entry.put(held, now);
     }
 
     /// Notes that a request owes tokens here that its actor has not counted, to be paid with the next question.
-    pub fn owe(&mut self, name: Name, terms: &Terms, tokens: u64, now: Time) {
-        self.enter(name, now).known.owe(terms, tokens, now);
+    pub fn owe(&mut self, name: LimitKey, terms: &Terms, tokens: u64, now: Time) {
+        self.cached_mut(name, now).known.owe(terms, tokens, now);
     }
 
     /// Notes that a request was let pass here without its actor, and so owes its tokens.
-    pub fn pass_alone(&mut self, name: Name, terms: &Terms, tokens: u64, now: Time) {
-        self.enter(name, now).known.pass_alone(terms, tokens, now);
+    pub fn pass_alone(&mut self, name: LimitKey, terms: &Terms, tokens: u64, now: Time) {
+        self.cached_mut(name, now).known.pass_alone(terms, tokens, now);
     }
 
     /// Where an isolate that has to go on alone begins.
-    pub fn begin(&self, name: Name, now: Time) -> Begin {
+    pub fn begin(&self, name: LimitKey, now: Time) -> StartingPoint {
         self.entries.get(&name).map(|entry| entry.known.begin(now)).unwrap_or_default()
     }
 
     /// How much to wish for with a question that is about to be asked anyway, and what is owed; notes that it is under way. A call
     /// under way that is older than `patience` is not counted on.
-    pub fn ask(&mut self, name: Name, terms: &Terms, cost: u64, now: Time, patience: Span) -> (Wish, u64) {
-        let entry = self.enter(name, now);
+    pub fn ask(&mut self, name: LimitKey, terms: &Terms, cost: u64, now: Time, patience: Span) -> (Wish, u64) {
+        let entry = self.cached_mut(name, now);
         let horizon = entry.horizon_for(terms);
         let may = !matches!(terms, Terms::Rate(gcra) if !leasable(gcra, cost)) && !entry.busy(now, patience);
         let mut wish = Wish::default();
@@ -147,31 +147,38 @@ impl Wallet {
 
     /// Whether a call is under way that may bring an answer for others too, and not older than `patience`: it may never be heard of
     /// again, since a request whose client has left may never run on.
-    pub fn waits(&self, name: Name, now: Time, patience: Span) -> bool {
+    pub fn waits(&self, name: LimitKey, now: Time, patience: Span) -> bool {
         self.entries.get(&name).is_some_and(|entry| entry.busy(now, patience))
     }
 
     /// Notes that a request waits for the call under way, and for as many tokens.
-    pub fn want(&mut self, name: Name, tokens: u64) {
+    pub fn want(&mut self, name: LimitKey, tokens: u64) {
         if let Some(entry) = self.entries.get_mut(&name) {
             entry.wanted = entry.wanted.saturating_add(tokens);
         }
     }
 
     /// How much is in hand of what is used; enough where no more may be asked for now.
-    pub fn level(&self, name: Name, now: Time, patience: Span) -> Level {
-        let Some(entry) = self.entries.get(&name) else { return Level::Enough };
+    pub fn level(&self, name: LimitKey, now: Time, patience: Span) -> StockLevel {
+        let Some(entry) = self.entries.get(&name) else { return StockLevel::Enough };
         let denied = entry.denied.is_some_and(|denied| now < denied.until);
         if entry.busy(now, patience) || entry.leases.len() >= LEASES || denied {
-            return Level::Enough;
+            return StockLevel::Enough;
         }
         entry.pace.level(entry.leases.iter().map(|held| held.left(now)).sum())
     }
 
     /// Takes in what an actor said of a question, and says what it comes to: where this isolate has been on its own, the actor may let pass
     /// what is too much for it.
-    pub fn hear(&mut self, name: Name, demand: &Demand, outcome: &Outcome, horizon: Span, trip: Trip) -> Outcome {
-        let entry = self.enter(name, trip.heard);
+    pub fn hear(
+        &mut self,
+        name: LimitKey,
+        demand: &Demand,
+        outcome: &Outcome,
+        horizon: Span,
+        trip: RoundTrip,
+    ) -> Outcome {
+        let entry = self.cached_mut(name, trip.heard);
         entry.horizon = horizon.max(HORIZON);
         entry.known.hear(&demand.terms, demand.cost, outcome, trip.heard);
         match *outcome {
@@ -198,14 +205,14 @@ impl Wallet {
     }
 
     /// Takes in what an actor granted of a wish, if anything.
-    pub fn receive(&mut self, name: Name, terms: &Terms, grant: Option<Grant>, outcome: &Outcome, trip: Trip) {
-        let entry = self.enter(name, trip.heard);
+    pub fn receive(&mut self, name: LimitKey, terms: &Terms, grant: Option<Grant>, outcome: &Outcome, trip: RoundTrip) {
+        let entry = self.cached_mut(name, trip.heard);
         entry.asked = None;
         if let (Terms::Rate(gcra), Some(grant)) = (terms, grant) {
             entry.known.leased(trip.heard.plus(grant.first).plus(gcra.interval().times(grant.count)));
         }
         entry.leases.retain(|held| held.left(trip.heard) > 0);
-        match grant.and_then(|grant| Held::granted(terms, grant, outcome, trip)) {
+        match grant.and_then(|grant| Tokens::granted(terms, grant, outcome, trip)) {
             Some(held) => {
                 if let Err(held) = entry.join(held)
                     && entry.leases.len() < LEASES
@@ -219,7 +226,7 @@ impl Wallet {
     }
 
     /// Notes that a question, which told of `owed` tokens, was not answered.
-    pub fn lost(&mut self, name: Name, owed: u64) {
+    pub fn lost(&mut self, name: LimitKey, owed: u64) {
         if let Some(entry) = self.entries.get_mut(&name) {
             entry.asked = None;
             entry.known.not_told(owed);
@@ -227,12 +234,12 @@ impl Wallet {
     }
 
     /// Whether quota tokens are held.
-    pub fn holds_quota(&self, name: Name, now: Time) -> bool {
+    pub fn holds_quota(&self, name: LimitKey, now: Time) -> bool {
         self.entries.get(&name).is_some_and(|entry| entry.holds_quota(now))
     }
 
     /// Whether quota tokens are held that nobody looks after; whoever asks has to, from now on.
-    pub fn tend(&mut self, name: Name, now: Time) -> bool {
+    pub fn tend(&mut self, name: LimitKey, now: Time) -> bool {
         let Some(entry) = self.entries.get_mut(&name) else { return false };
         let untended = entry.tended.is_none_or(|since| since.plus(TENDED) <= now);
         let tend = untended && entry.holds_quota(now);
@@ -243,27 +250,27 @@ impl Wallet {
     }
 
     /// Notes that nobody looks after them any more.
-    pub fn untend(&mut self, name: Name) {
+    pub fn untend(&mut self, name: LimitKey) {
         if let Some(entry) = self.entries.get_mut(&name) {
             entry.tended = None;
         }
     }
 
     /// Takes out a quota's tokens that have lain unused for [`IDLE`]. Whoever gets them must give them back once, and never try again.
-    pub fn idle(&mut self, name: Name, now: Time) -> Option<Back> {
+    pub fn idle(&mut self, name: LimitKey, now: Time) -> Option<UnusedTokens> {
         let entry = self.entries.get_mut(&name).filter(|entry| entry.spent.plus(IDLE) <= now)?;
-        let place = entry.leases.iter().position(|held| matches!(held, Held::Quota { .. }))?;
+        let place = entry.leases.iter().position(|held| matches!(held, Tokens::Quota { .. }))?;
         match entry.leases.swap_remove(place) {
-            Held::Quota { tokens, until, .. } => Some(Back { tokens, until }),
-            Held::Rate(..) => None,
+            Tokens::Quota { tokens, until, .. } => Some(UnusedTokens { tokens, until }),
+            Tokens::Lease(..) => None,
         }
     }
 
-    fn enter(&mut self, name: Name, now: Time) -> &mut Entry {
+    fn cached_mut(&mut self, name: LimitKey, now: Time) -> &mut CachedLimit {
         if self.entries.len() >= CAPACITY && !self.entries.contains_key(&name) {
             self.make_room(now);
         }
-        self.entries.entry(name).or_insert_with(|| Entry::new(now))
+        self.entries.entry(name).or_insert_with(|| CachedLimit::new(now))
     }
 
     /// Drops a quarter of what there may be, what is worth least first: room for many, or a flood of callers could have all entries looked

@@ -2,11 +2,11 @@
 //! grants at most what the limit allows, so a caller who reaches many isolates gets as many times more. It begins with what
 //! it knows of the limit already, or going on alone would fill every bucket once.
 
-use crate::gate::state::bucket_view::Begin;
+use crate::gate::state::bucket_view::StartingPoint;
 use crate::identity::digest::Subject;
-use crate::limit::bucket_table::{Bucket, BucketId, Full, Table};
-use crate::limit::day_counter::{Counted, Tally};
-use crate::limit::monotonic::Steady;
+use crate::limit::bucket_table::{Bucket, BucketId, BucketTable, Full};
+use crate::limit::day_counter::{Counted, DayCounter};
+use crate::limit::monotonic::MonotonicClock;
 use crate::limit::time::{Span, Time};
 use crate::protocol::rates::{Demand, Outcome, Terms};
 use hashbrown::HashMap;
@@ -19,23 +19,28 @@ const SWEEP: Span = Span::from_secs(60);
 
 /// The buckets and tallies of one isolate.
 #[derive(Debug)]
-pub struct Local {
-    table: Table,
-    tallies: HashMap<BucketId, Tally>,
+pub struct LocalLimiter {
+    table: BucketTable,
+    tallies: HashMap<BucketId, DayCounter>,
     /// When those of past days were last looked for.
     swept: Time,
-    clock: Steady,
+    clock: MonotonicClock,
 }
 
-impl Default for Local {
-    fn default() -> Local {
-        Local { table: Table::new(CAPACITY), tallies: HashMap::new(), swept: Time::default(), clock: Steady::default() }
+impl Default for LocalLimiter {
+    fn default() -> LocalLimiter {
+        LocalLimiter {
+            table: BucketTable::new(CAPACITY),
+            tallies: HashMap::new(),
+            swept: Time::default(),
+            clock: MonotonicClock::default(),
+        }
     }
 }
 
-impl Local {
+impl LocalLimiter {
     /// Takes what `demand` asks for, counting in this isolate alone; what it already knows is in `begin`.
-    pub fn take(&mut self, demand: &Demand, subject: Option<Subject>, begin: Begin, wall: Time) -> Outcome {
+    pub fn take(&mut self, demand: &Demand, subject: Option<Subject>, begin: StartingPoint, wall: Time) -> Outcome {
         let now = self.clock.read(wall);
         let id = demand.bucket(subject);
         match &demand.terms {
@@ -82,7 +87,7 @@ impl Local {
 
     /// A caller's tally. When there are too many, those of past days make room. None of a day that goes on is ever dropped, or whoever can
     /// make up callers would start the day again.
-    fn tally(&mut self, mut id: BucketId, demand: &Demand, subject: Option<Subject>, wall: Time) -> &mut Tally {
+    fn tally(&mut self, mut id: BucketId, demand: &Demand, subject: Option<Subject>, wall: Time) -> &mut DayCounter {
         if self.tallies.len() >= CAPACITY && !self.tallies.contains_key(&id) {
             if self.swept.plus(SWEEP) <= wall {
                 self.swept = wall;

@@ -12,7 +12,7 @@
 
 use crate::gate::decision::{Reason, Refusal};
 use crate::identity::digest::Subject;
-use crate::limit::monotonic::Steady;
+use crate::limit::monotonic::MonotonicClock;
 use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
 use crate::policy::Scope;
@@ -26,22 +26,22 @@ const CAPACITY: usize = 10_000;
 const UNAVAILABLE: Span = Span::from_secs(5);
 
 /// Parts of a window that are told apart.
-const GRAINS: u64 = 1_000;
+const BUCKETS: u64 = 1_000;
 
 const SECOND: Span = Span::from_secs(1);
 
 /// The waiting callers of one isolate.
 #[derive(Debug, Default)]
-pub struct Returns {
+pub struct RetrySpread {
     /// By the number of the limit that refused them.
-    lines: BTreeMap<u32, Line>,
-    clock: Steady,
+    queues: BTreeMap<u32, RetryQueue>,
+    clock: MonotonicClock,
 }
 
 /// Those who wait for one limit.
 #[derive(Debug, Default)]
-struct Line {
-    places: HashMap<Subject, Time>,
+struct RetryQueue {
+    turns: HashMap<Subject, Time>,
     /// When places that have passed were last dropped.
     swept: Time,
     /// The latest places, in their order: when, and how many.
@@ -52,12 +52,12 @@ struct Line {
 
 /// How many may come back together.
 #[derive(Clone, Copy, Debug)]
-struct Pace {
+struct RetryRate {
     callers: u64,
     window: Span,
 }
 
-impl Returns {
+impl RetrySpread {
     /// Makes the wait of a refusal longer where others come back before the caller `who`: by a shared rate, or by a limit that
     /// could not be checked.
     pub fn spread(&mut self, refusal: &mut Refusal<'_>, who: Subject, wall: Time) {
@@ -69,52 +69,52 @@ impl Returns {
         let limit = refusal.met.limit;
         let (Scope::Global, Allowance::Rate(rate)) = (limit.scope, &limit.allowance) else { return };
         let gcra = rate.gcra();
-        let pace = Pace::of(gcra.interval().times(limit.cost), gcra.burst().checked_div(limit.cost).unwrap_or(1));
-        let line = self.lines.entry(limit.number).or_default();
-        refusal.wait = line.wait(who, now, whole_seconds(refusal.wait), pace);
+        let pace = RetryRate::of(gcra.interval().times(limit.cost), gcra.burst().checked_div(limit.cost).unwrap_or(1));
+        let queue = self.queues.entry(limit.number).or_default();
+        refusal.wait = queue.wait(who, now, whole_seconds(refusal.wait), pace);
     }
 }
 
-impl Pace {
+impl RetryRate {
     /// Of a limit that has room for one more caller in each `interval`, and for `burst` at once.
-    fn of(interval: Span, burst: u64) -> Pace {
+    fn of(interval: Span, burst: u64) -> RetryRate {
         let fit = |nanos: u64| nanos.checked_div(interval.as_nanos()).unwrap_or(1);
         // Intervals are rounded up to whole nanoseconds: seven of 7/s are a nanosecond more than a second.
         let second = SECOND.as_nanos();
         let all = fit(second.saturating_add(fit(second)).saturating_add(1)).min(burst).max(1);
         // Half is left to those who come for the first time, and to what isolates hold in leases: up to half a burst.
         let callers = (all / 2).max(1);
-        Pace { callers, window: interval.times(all).min(SECOND.max(interval)) }
+        RetryRate { callers, window: interval.times(all).min(SECOND.max(interval)) }
     }
 
     /// Which part of a window a place is in; places in one are kept as one, so that no rate makes a long list.
-    fn grain(self, place: Time) -> u64 {
-        place.as_nanos().checked_div(self.window.as_nanos() / GRAINS).unwrap_or(place.as_nanos())
+    fn bucket(self, turn: Time) -> u64 {
+        turn.as_nanos().checked_div(self.window.as_nanos() / BUCKETS).unwrap_or(turn.as_nanos())
     }
 }
 
-impl Line {
-    /// How long `who` is to wait, in whole seconds: no less than `truly`.
-    fn wait(&mut self, who: Subject, now: Time, truly: Span, pace: Pace) -> Span {
-        if let Some(place) = self.places.get(&who).filter(|place| now < **place) {
-            return whole_seconds(place.since(now)).max(truly);
+impl RetryQueue {
+    /// How long `who` is to wait, in whole seconds: no less than `real_wait`.
+    fn wait(&mut self, who: Subject, now: Time, real_wait: Span, pace: RetryRate) -> Span {
+        if let Some(turn) = self.turns.get(&who).filter(|turn| now < **turn) {
+            return whole_seconds(turn.since(now)).max(real_wait);
         }
-        if self.places.len() >= CAPACITY && self.swept.plus(SECOND) <= now {
-            self.places.retain(|_, place| now < *place);
+        if self.turns.len() >= CAPACITY && self.swept.plus(SECOND) <= now {
+            self.turns.retain(|_, turn| now < *turn);
             self.swept = now;
         }
-        if self.places.len() >= CAPACITY {
+        if self.turns.len() >= CAPACITY {
             let last = self.latest.back().map_or(Span::ZERO, |(last, _)| last.since(now));
-            return truly.plus(somewhere(who, last.over(truly)));
+            return real_wait.plus(somewhere(who, last.over(real_wait)));
         }
-        let wait = truly.max(whole_seconds(self.next(pace).since(now)));
-        self.places.insert(who, now.plus(wait));
+        let wait = real_wait.max(whole_seconds(self.next(pace).since(now)));
+        self.turns.insert(who, now.plus(wait));
         self.note(now.plus(wait), pace);
         wait
     }
 
     /// The earliest time for one more caller: not before the latest, and when the window has room.
-    fn next(&self, pace: Pace) -> Time {
+    fn next(&self, pace: RetryRate) -> Time {
         let (last, _) = self.latest.back().copied().unwrap_or_default();
         match self.latest.front() {
             Some((first, _)) if self.held >= pace.callers => last.max(first.plus(pace.window)),
@@ -123,17 +123,17 @@ impl Line {
     }
 
     /// Notes a place, and forgets those which no window can hold together with it any more.
-    fn note(&mut self, place: Time, pace: Pace) {
+    fn note(&mut self, turn: Time, pace: RetryRate) {
         match self.latest.back_mut() {
             // As if they came with the last of them: by that nobody comes too early.
-            Some((last, count)) if pace.grain(*last) == pace.grain(place) => {
-                (*last, *count) = ((*last).max(place), count.saturating_add(1));
+            Some((last, count)) if pace.bucket(*last) == pace.bucket(turn) => {
+                (*last, *count) = ((*last).max(turn), count.saturating_add(1));
             }
-            _ => self.latest.push_back((place, 1)),
+            _ => self.latest.push_back((turn, 1)),
         }
         self.held = self.held.saturating_add(1);
         while let Some((first, count)) = self.latest.front()
-            && (self.held.saturating_sub(*count) >= pace.callers || first.plus(pace.window) <= place)
+            && (self.held.saturating_sub(*count) >= pace.callers || first.plus(pace.window) <= turn)
         {
             self.held = self.held.saturating_sub(*count);
             self.latest.pop_front();

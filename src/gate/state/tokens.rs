@@ -7,9 +7,9 @@ use crate::protocol::rates::{Grant, Outcome, Terms};
 
 /// Tokens in hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Held {
+pub enum Tokens {
     /// A slice of a rate's schedule.
-    Rate(Gcra, Lease),
+    Lease(Gcra, Lease),
     /// Tokens of a day's quota, good until `end` (in the isolate's time).
     Quota {
         /// How many.
@@ -23,73 +23,75 @@ pub enum Held {
 
 /// When a question was sent and its answer heard, in the isolate's time.
 #[derive(Clone, Copy, Debug)]
-pub struct Trip {
+pub struct RoundTrip {
     /// When it was sent.
     pub asked: Time,
     /// When its answer was heard.
     pub heard: Time,
 }
 
-impl Held {
+impl Tokens {
     /// Tokens that an actor granted.
-    pub(crate) fn granted(terms: &Terms, grant: Grant, outcome: &Outcome, trip: Trip) -> Option<Held> {
+    pub(crate) fn granted(terms: &Terms, grant: Grant, outcome: &Outcome, trip: RoundTrip) -> Option<Tokens> {
         match (terms, outcome) {
             (Terms::Rate(gcra), _) => {
-                Some(Held::Rate(*gcra, Lease::new(grant.first, grant.count, trip.asked, trip.heard)))
+                Some(Tokens::Lease(*gcra, Lease::new(grant.first, grant.count, trip.asked, trip.heard)))
             }
             // The day's end is counted from when the question was asked, so that nothing is spent past it.
             (Terms::Quota(..), Outcome::Met { more, until, .. }) => {
-                Some(Held::Quota { tokens: grant.count, end: trip.asked.plus(*more), until: (*until)? })
+                Some(Tokens::Quota { tokens: grant.count, end: trip.asked.plus(*more), until: (*until)? })
             }
             (Terms::Quota(..), _) => None,
         }
     }
 
     /// Tokens that an actor took for a request that did not pass after all.
-    pub fn taken(terms: &Terms, cost: u64, outcome: &Outcome, trip: Trip) -> Option<Held> {
+    pub fn taken(terms: &Terms, cost: u64, outcome: &Outcome, trip: RoundTrip) -> Option<Tokens> {
         let Outcome::Met { slot, more, until, .. } = *outcome else { return None };
         match terms {
-            Terms::Rate(gcra) => Some(Held::Rate(*gcra, Lease::new(slot, cost, trip.asked, trip.heard))),
-            Terms::Quota(..) => Some(Held::Quota { tokens: cost, end: trip.asked.plus(more), until: until? }),
+            Terms::Rate(gcra) => Some(Tokens::Lease(*gcra, Lease::new(slot, cost, trip.asked, trip.heard))),
+            Terms::Quota(..) => Some(Tokens::Quota { tokens: cost, end: trip.asked.plus(more), until: until? }),
         }
     }
 
     /// How many of them can still be spent.
     pub(crate) fn left(&self, now: Time) -> u64 {
         match self {
-            Held::Rate(gcra, lease) => lease.left(gcra, now),
-            Held::Quota { tokens, end, .. } if now < *end => *tokens,
-            Held::Quota { .. } => 0,
+            Tokens::Lease(gcra, lease) => lease.left(gcra, now),
+            Tokens::Quota { tokens, end, .. } if now < *end => *tokens,
+            Tokens::Quota { .. } => 0,
         }
     }
 
     /// How long until `cost` of them may be spent; `None` where there are too few.
     pub(crate) fn wait(&self, cost: u64, now: Time) -> Option<Span> {
         match self {
-            Held::Rate(gcra, lease) => lease.wait(gcra, cost, now),
-            Held::Quota { .. } => (self.left(now) >= cost).then_some(Span::ZERO),
+            Tokens::Lease(gcra, lease) => lease.wait(gcra, cost, now),
+            Tokens::Quota { .. } => (self.left(now) >= cost).then_some(Span::ZERO),
         }
     }
 
     /// Takes `cost` of them, if they may be spent now.
-    pub(crate) fn spend(&mut self, cost: u64, now: Time) -> Option<Held> {
+    pub(crate) fn spend(&mut self, cost: u64, now: Time) -> Option<Tokens> {
         match self {
-            Held::Rate(gcra, lease) => lease.spend(gcra, cost, now).map(|spent| Held::Rate(*gcra, spent)),
-            Held::Quota { tokens, end, until } if now < *end => {
+            Tokens::Lease(gcra, lease) => lease.spend(gcra, cost, now).map(|spent| Tokens::Lease(*gcra, spent)),
+            Tokens::Quota { tokens, end, until } if now < *end => {
                 *tokens = tokens.checked_sub(cost)?;
-                Some(Held::Quota { tokens: cost, end: *end, until: *until })
+                Some(Tokens::Quota { tokens: cost, end: *end, until: *until })
             }
-            Held::Quota { .. } => None,
+            Tokens::Quota { .. } => None,
         }
     }
 
     /// Joins tokens that were spent and not used to those that they came from.
-    pub(crate) fn rejoin(&mut self, back: Held) -> Result<(), Held> {
+    pub(crate) fn rejoin(&mut self, back: Tokens) -> Result<(), Tokens> {
         match (self, back) {
-            (Held::Rate(gcra, lease), Held::Rate(_, other)) => {
-                lease.rejoin(gcra, other).map_err(|other| Held::Rate(*gcra, other))
+            (Tokens::Lease(gcra, lease), Tokens::Lease(_, other)) => {
+                lease.rejoin(gcra, other).map_err(|other| Tokens::Lease(*gcra, other))
             }
-            (Held::Quota { tokens, until, .. }, Held::Quota { tokens: more, until: same, .. }) if *until == same => {
+            (Tokens::Quota { tokens, until, .. }, Tokens::Quota { tokens: more, until: same, .. })
+                if *until == same =>
+            {
                 *tokens = tokens.saturating_add(more);
                 Ok(())
             }

@@ -5,10 +5,10 @@
 //! same one; and a few times at most. How often it has done so is kept in the tab, under the page's address; where nothing can be kept
 //! it does not ask again by itself.
 
-use crate::http::answer::{Asker, Sends};
+use crate::http::answer::{MethodKind, Recipient};
 use crate::http::negotiate::Language;
 use crate::http::problem::Problem;
-use crate::http::problem_kind::Cause;
+use crate::http::problem_kind::ProblemKind;
 use std::sync::LazyLock;
 
 mod text;
@@ -52,7 +52,7 @@ impl Html {
 }
 
 /// The page about `problem`.
-pub fn page(problem: &Problem<'_>, asker: &Asker) -> String {
+pub fn page(problem: &Problem<'_>, asker: &Recipient) -> String {
     let language = asker.language;
     let (title, story) = language.story(problem.cause);
     let mut html = Html(String::with_capacity(6 * 1024));
@@ -76,7 +76,7 @@ pub fn page(problem: &Problem<'_>, asker: &Asker) -> String {
 }
 
 /// What the script is told, as attributes.
-fn data(html: &mut Html, problem: &Problem<'_>, asker: &Asker) {
+fn data(html: &mut Html, problem: &Problem<'_>, asker: &Recipient) {
     let Some(wait) = problem.retry_after else { return };
     let tongue = asker.language.tongue();
     html.raw(&[" data-wait=\"", &wait.to_string(), "\""]);
@@ -85,7 +85,7 @@ fn data(html: &mut Html, problem: &Problem<'_>, asker: &Asker) {
     };
     attribute("now", tongue.now);
     attribute("left", tongue.left);
-    if asker.sends == Sends::Nothing {
+    if asker.sends == MethodKind::Get {
         attribute("self", tongue.by_itself);
         attribute("again", tongue.trying);
         attribute("over", tongue.over);
@@ -111,15 +111,15 @@ fn when(html: &mut Html, problem: &Problem<'_>, language: Language) {
 }
 
 /// What the operator has to say, and where to go from here.
-fn parts(html: &mut Html, problem: &Problem<'_>, asker: &Asker) {
+fn parts(html: &mut Html, problem: &Problem<'_>, asker: &Recipient) {
     let tongue = asker.language.tongue();
-    if asker.sends == Sends::Something && problem.retry_after.is_some() {
+    if asker.sends == MethodKind::Other && problem.retry_after.is_some() {
         html.raw(&["<p class=\"aside\">"]).text(tongue.lost).raw(&["</p>\n"]);
     }
     if let Some(message) = problem.words.message {
         html.raw(&["<p class=\"said\">"]).text(message).raw(&["</p>\n"]);
     }
-    let asks_again = asker.sends != Sends::Something && problem.cause != Cause::Blocked;
+    let asks_again = asker.sends != MethodKind::Other && problem.cause != ProblemKind::Blocked;
     if !asks_again && problem.words.docs.is_none() {
         return;
     }

@@ -2,10 +2,10 @@
 
 use crate::gate::decision::Reason;
 use crate::http::negotiate::Language;
-use crate::http::problem_kind::Cause;
+use crate::http::problem_kind::ProblemKind;
 
 /// The texts of one language that do not depend on what happened. Where there are two, a time stands between them.
-pub struct Tongue {
+pub struct PageText {
     /// When there is room again, after a time.
     pub after: (&'static str, &'static str),
     /// When the next day's quota begins, at a time.
@@ -28,7 +28,7 @@ pub struct Tongue {
     pub left: &'static str,
 }
 
-const ENGLISH: Tongue = Tongue {
+const ENGLISH: PageText = PageText {
     after: ("You can try again in ", "."),
     next_day: ("The next day’s quota begins on ", "."),
     lost: "What you sent was not taken in. Please go back and send it again then.",
@@ -41,7 +41,7 @@ const ENGLISH: Tongue = Tongue {
     left: "{} left.",
 };
 
-const CHINESE: Tongue = Tongue {
+const CHINESE: PageText = PageText {
     after: ("", "后可以重试。"),
     next_day: ("新的额度将于 ", " 开始。"),
     lost: "您提交的内容没有被接收，届时请返回并重新提交。",
@@ -56,7 +56,7 @@ const CHINESE: Tongue = Tongue {
 
 impl Language {
     /// Its texts.
-    pub fn tongue(self) -> &'static Tongue {
+    pub fn tongue(self) -> &'static PageText {
         match self {
             Language::English => &ENGLISH,
             Language::Chinese => &CHINESE,
@@ -64,42 +64,44 @@ impl Language {
     }
 
     /// What happened: a heading, and a sentence or two.
-    pub fn story(self, cause: Cause) -> (&'static str, &'static str) {
+    pub fn story(self, cause: ProblemKind) -> (&'static str, &'static str) {
         let english = self == Language::English;
         match cause {
-            Cause::Limit(Reason::RateLimited) if english => {
+            ProblemKind::Limit(Reason::RateLimited) if english => {
                 ("Too many requests", "You have sent too many requests in a short time.")
             }
-            Cause::Limit(Reason::RateLimited) => ("请求太频繁", "您在短时间内发送了太多请求。"),
-            Cause::Limit(Reason::QuotaExhausted) if english => {
+            ProblemKind::Limit(Reason::RateLimited) => ("请求太频繁", "您在短时间内发送了太多请求。"),
+            ProblemKind::Limit(Reason::QuotaExhausted) if english => {
                 ("Today’s quota is used up", "All the requests that one day allows have been made.")
             }
-            Cause::Limit(Reason::QuotaExhausted) => ("今天的额度用完了", "一天所允许的请求都已用完。"),
-            Cause::Limit(Reason::OverCapacity) | Cause::Full if english => {
+            ProblemKind::Limit(Reason::QuotaExhausted) => ("今天的额度用完了", "一天所允许的请求都已用完。"),
+            ProblemKind::Limit(Reason::OverCapacity) | ProblemKind::Full if english => {
                 ("It is crowded", "Very many people are here just now. It is nothing that you did.")
             }
-            Cause::Limit(Reason::OverCapacity) | Cause::Full => {
+            ProblemKind::Limit(Reason::OverCapacity) | ProblemKind::Full => {
                 ("现在访问的人太多", "这会儿人非常多，并不是您的问题。")
             }
-            Cause::Limit(Reason::LimiterUnavailable) if english => {
+            ProblemKind::Limit(Reason::LimiterUnavailable) if english => {
                 ("Not available just now", "Something on our side does not answer. It is usually back in a moment.")
             }
-            Cause::Limit(Reason::LimiterUnavailable) => ("暂时无法访问", "我们这边有服务没有响应，通常很快就会恢复。"),
-            Cause::Blocked if english => ("No access", "Requests from your address are not accepted here."),
-            Cause::Blocked => ("无法访问", "这里不接受来自您的网络地址的请求。"),
-            Cause::OriginUnreachable if english => {
+            ProblemKind::Limit(Reason::LimiterUnavailable) => {
+                ("暂时无法访问", "我们这边有服务没有响应，通常很快就会恢复。")
+            }
+            ProblemKind::Blocked if english => ("No access", "Requests from your address are not accepted here."),
+            ProblemKind::Blocked => ("无法访问", "这里不接受来自您的网络地址的请求。"),
+            ProblemKind::OriginUnreachable if english => {
                 ("The site does not answer", "The server behind this page does not answer just now.")
             }
-            Cause::OriginUnreachable => ("网站没有响应", "本页背后的服务器目前没有响应。"),
-            Cause::OriginTimeout if english => {
+            ProblemKind::OriginUnreachable => ("网站没有响应", "本页背后的服务器目前没有响应。"),
+            ProblemKind::OriginTimeout if english => {
                 ("The site takes too long", "The server behind this page did not answer in time.")
             }
-            Cause::OriginTimeout => ("网站响应超时", "本页背后的服务器未能及时响应。"),
-            Cause::Misconfigured if english => (
+            ProblemKind::OriginTimeout => ("网站响应超时", "本页背后的服务器未能及时响应。"),
+            ProblemKind::Misconfigured if english => (
                 "Something is set up wrongly",
                 "This site is not set up as it should be. Its operator has to see to it.",
             ),
-            Cause::Misconfigured => ("网站配置有误", "本网站的配置有问题，需要由运营者来处理。"),
+            ProblemKind::Misconfigured => ("网站配置有误", "本网站的配置有问题，需要由运营者来处理。"),
         }
     }
 

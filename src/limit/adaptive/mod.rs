@@ -22,7 +22,7 @@
 mod saved;
 mod window;
 
-pub use saved::Found;
+pub use saved::SavedCap;
 pub use window::Sample;
 
 use crate::limit::time::{Span, Time};
@@ -66,7 +66,7 @@ const HALF_SURE: f64 = 400.0;
 
 /// What an origin can take, as far as is known.
 #[derive(Clone, Debug)]
-pub struct Adaptive {
+pub struct AdaptiveCap {
     floor: f64,
     ceiling: f64,
     limit: f64,
@@ -98,16 +98,16 @@ enum Phase {
     /// Following.
     Follow,
     /// Failures have lowered it: quickly back to so much, half of what it was.
-    Back(f64),
+    UnusedTokens(f64),
     /// The cap is lowered; so many windows ago.
     Probe(u32),
 }
 
-impl Adaptive {
+impl AdaptiveCap {
     /// A cap between `floor` and `ceiling`, nothing known yet: at the floor.
-    pub fn new(floor: u64, ceiling: u64) -> Adaptive {
+    pub fn new(floor: u64, ceiling: u64) -> AdaptiveCap {
         let floor = floor.max(1) as f64;
-        Adaptive {
+        AdaptiveCap {
             floor,
             ceiling: (ceiling as f64).max(floor),
             limit: floor,
@@ -125,8 +125,8 @@ impl Adaptive {
     }
 
     /// Goes on from what an earlier life has found.
-    pub fn resume(floor: u64, ceiling: u64, found: Found) -> Adaptive {
-        let mut adaptive = Adaptive::new(floor, ceiling);
+    pub fn resume(floor: u64, ceiling: u64, found: SavedCap) -> AdaptiveCap {
+        let mut adaptive = AdaptiveCap::new(floor, ceiling);
         adaptive.limit = (found.cap as f64).clamp(adaptive.floor, adaptive.ceiling);
         adaptive.level = found.level.as_nanos() as f64;
         adaptive.sure = HALF_SURE;
@@ -152,8 +152,8 @@ impl Adaptive {
     }
 
     /// What should survive an eviction; `None` while nothing is known.
-    pub fn found(&self) -> Option<Found> {
-        (self.sure > 0.0).then(|| Found { cap: self.limit as u64, level: Span::from_nanos(self.level as u64) })
+    pub fn found(&self) -> Option<SavedCap> {
+        (self.sure > 0.0).then(|| SavedCap { cap: self.limit as u64, level: Span::from_nanos(self.level as u64) })
     }
 
     /// Takes in what an isolate has seen. Whether the cap may have changed.
@@ -169,8 +169,8 @@ impl Adaptive {
     fn step(&mut self, seen: &Seen, base: f64) {
         if seen.failed > FAILING {
             // How long the others took says little then, and nothing of a queue.
-            if !matches!(self.phase, Phase::Back(_)) {
-                self.phase = Phase::Back(self.limit / 2.0);
+            if !matches!(self.phase, Phase::UnusedTokens(_)) {
+                self.phase = Phase::UnusedTokens(self.limit / 2.0);
             }
             self.limit = self.limit.min(base * (1.0 - seen.failed / 2.0));
             self.boost = 1.0;
@@ -205,7 +205,7 @@ impl Adaptive {
                 self.unsure = SOON;
                 self.deep = true;
             }
-            Phase::Back(to) if self.limit < to && seen.mean < self.level * QUEUEING => {
+            Phase::UnusedTokens(to) if self.limit < to && seen.mean < self.level * QUEUEING => {
                 self.limit = (self.limit * 1.5).min(to);
             }
             // Far too high, or high twice: at once to where the measurement says. Nearer, measurements differ by as much.
@@ -244,7 +244,7 @@ impl Adaptive {
             Phase::Probe(windows) => {
                 windows > 0 && seen.mean < (self.usual * (1.0 + noise)).min(self.level * (QUEUEING + 2.0 * noise))
             }
-            Phase::Follow | Phase::Back(_) => !used || base <= self.floor,
+            Phase::Follow | Phase::UnusedTokens(_) => !used || base <= self.floor,
         };
         // A small dip while the cap is in use is chance, and to follow each would lower the level for ever.
         let dip = seen.mean < self.level * (1.0 - 2.0 * ROOM - noise) && seen.good >= NOISY;

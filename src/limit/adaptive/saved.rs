@@ -4,28 +4,28 @@ use crate::limit::time::Span;
 
 /// What survives an eviction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct SavedCap {
     /// The cap.
     pub cap: u64,
     /// The mean latency without a queue.
     pub level: Span,
 }
 
-impl Found {
+impl SavedCap {
     /// As it is kept: the cap, and the latency in nanoseconds.
     pub fn write(&self) -> String {
         let numbers = [self.cap, self.level.as_nanos()];
         numbers.map(|number| number.to_string()).join(" ")
     }
 
-    /// Reads what [`write`](Found::write) has written.
-    pub fn read(text: &str) -> Option<Found> {
+    /// Reads what [`write`](SavedCap::write) has written.
+    pub fn read(text: &str) -> Option<SavedCap> {
         let (cap, level) = text.split_once(' ')?;
-        Some(Found { cap: cap.parse().ok()?, level: Span::from_nanos(level.parse().ok()?) })
+        Some(SavedCap { cap: cap.parse().ok()?, level: Span::from_nanos(level.parse().ok()?) })
     }
 
     /// Whether it is worth a row where `saved` is written already.
-    pub fn differs(&self, saved: Option<Found>) -> bool {
+    pub fn differs(&self, saved: Option<SavedCap>) -> bool {
         saved.is_none_or(|saved| self.cap.abs_diff(saved.cap) > saved.cap / 4)
     }
 }

@@ -7,7 +7,7 @@
 //! s − τ ≤ now ≤ s. The upper end matters as much as the lower: tokens kept past their slots would add to a burst that the
 //! bucket has meanwhile regained.
 //!
-//! All three holders size what they take by the same slow start, a [`Pace`]: one token at a time until they spend quickly, then twice
+//! All three holders size what they take by the same slow start, a [`SlowStart`]: one token at a time until they spend quickly, then twice
 //! as much, up to what they use within a horizon.
 //!
 //! | holder | takes from | what | what a crash loses |
@@ -22,9 +22,9 @@ mod slots;
 mod slow_start;
 
 pub use grant::{Granted, Horizon, Wish, ahead, grant, leasable};
-pub use saved_tat::Ahead;
+pub use saved_tat::SavedTat;
 pub use slots::Lease;
-pub use slow_start::{Level, Pace};
+pub use slow_start::{SlowStart, StockLevel};
 
 use crate::limit::time::Span;
 

@@ -12,21 +12,21 @@ const FURTHEST: Span = Span::from_secs(10);
 
 /// What is on the disk for one bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ahead {
+pub struct SavedTat {
     /// The saved TAT. A crash wakes the bucket with it: later than the true one, so fewer are admitted, never more.
     saved: Time,
     at: Time,
     step: Span,
 }
 
-impl Ahead {
+impl SavedTat {
     /// As it was found on the disk.
-    pub fn found(saved: Time) -> Ahead {
-        Ahead { saved, ..Ahead::default() }
+    pub fn found(saved: Time) -> SavedTat {
+        SavedTat { saved, ..SavedTat::default() }
     }
 
     /// What has to be saved before the bucket's TAT may become `tat` at `now`; `None` where what is saved covers it.
-    pub fn cover(&self, gcra: &Gcra, tat: Time, now: Time) -> Option<Ahead> {
+    pub fn cover(&self, gcra: &Gcra, tat: Time, now: Time) -> Option<SavedTat> {
         if tat <= self.saved {
             return None;
         }
@@ -34,7 +34,7 @@ impl Ahead {
         // Being ahead by less than two tokens would cost a caller of a small limit time, and save next to nothing.
         let worth_it = most >= gcra.interval().times(2) && now.since(self.at) < FAST;
         let step = if worth_it { self.step.times(2).max(gcra.interval()).min(most) } else { Span::ZERO };
-        Some(Ahead { saved: tat.plus(step), at: now, step })
+        Some(SavedTat { saved: tat.plus(step), at: now, step })
     }
 
     /// The saved TAT.

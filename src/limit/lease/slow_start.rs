@@ -7,7 +7,7 @@ const MEASURE: Span = Span::from_millis(20);
 
 /// A holder's own spending rate, with slow start.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pace {
+pub struct SlowStart {
     /// Tokens per nanosecond; zero until it is known.
     rate: f64,
     since: Time,
@@ -15,10 +15,10 @@ pub struct Pace {
     want: f64,
 }
 
-impl Pace {
+impl SlowStart {
     /// A holder that has spent nothing before `now`.
-    pub fn new(now: Time) -> Pace {
-        Pace { rate: 0.0, since: now, spent: 0, want: 1.0 }
+    pub fn new(now: Time) -> SlowStart {
+        SlowStart { rate: 0.0, since: now, spent: 0, want: 1.0 }
     }
 
     /// Notes that tokens were spent.
@@ -48,20 +48,20 @@ impl Pace {
     }
 
     /// How much is `left` of what was last wished for.
-    pub fn level(&self, left: u64) -> Level {
+    pub fn level(&self, left: u64) -> StockLevel {
         let left = left as f64;
         match self.want {
-            want if want < 2.0 => Level::Enough,
-            want if left < want / 3.0 => Level::Low,
-            want if left < want / 3.0 * 2.0 => Level::Some,
-            _ => Level::Enough,
+            want if want < 2.0 => StockLevel::Enough,
+            want if left < want / 3.0 => StockLevel::Low,
+            want if left < want / 3.0 * 2.0 => StockLevel::Some,
+            _ => StockLevel::Enough,
         }
     }
 }
 
 /// How much a holder has of what it uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
+pub enum StockLevel {
     /// So little that it is time to ask for more, before it is gone.
     Low,
     /// Little enough to ask for more when its keeper is asked anyway.

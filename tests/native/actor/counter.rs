@@ -2,7 +2,7 @@
 
 use crate::support::{World, ask, met, rate};
 use penstock::limit::time::Span;
-use penstock::protocol::rates::{Demand, Intent, Outcome, Weight};
+use penstock::protocol::rates::{Demand, Enforcement, Intent, Outcome};
 
 const SECOND: Span = Span::from_secs(1);
 const MINUTE: Span = Span::from_secs(60);
@@ -22,7 +22,7 @@ fn a_second_limits_refusal_takes_nothing_from_the_first() {
 #[test]
 fn a_limit_in_shadow_stops_nobody_and_takes_what_it_can() {
     let world = World::default();
-    let shadow = Demand { weight: Weight::Shadow, ..rate("shadow", MINUTE, 1) };
+    let shadow = Demand { weight: Enforcement::Shadow, ..rate("shadow", MINUTE, 1) };
     let both = ask(1, vec![shadow, rate("real", MINUTE, 5)]);
     assert!(met(&world.ask(&both)));
     let second = world.ask(&both);

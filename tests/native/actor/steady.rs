@@ -1,12 +1,12 @@
 //! Wall clocks that step.
 
 use crate::support::EVENING;
-use penstock::limit::monotonic::Steady;
+use penstock::limit::monotonic::MonotonicClock;
 use penstock::limit::time::{Span, Time};
 use proptest::prelude::*;
 
 fn check(readings: &[u64], expected: &[u64]) {
-    let mut clock = Steady::default();
+    let mut clock = MonotonicClock::default();
     let times: Vec<u64> = readings.iter().map(|secs| clock.read(Time::from_millis(secs * 1_000)).as_secs()).collect();
     assert_eq!(times, expected, "{readings:?}");
 }
@@ -26,7 +26,7 @@ fn time_goes_on_from_where_it_was() {
 proptest! {
     #[test]
     fn it_never_steps_back_and_is_never_behind_the_wall(readings in prop::collection::vec(0..1_000_u64, 1..50)) {
-        let mut clock = Steady::default();
+        let mut clock = MonotonicClock::default();
         let mut last = Time::default();
         for secs in readings {
             let wall = Time::from_millis(secs);
@@ -39,7 +39,7 @@ proptest! {
 
 #[test]
 fn gcr_05_a_clock_that_trembles_makes_no_time() {
-    let mut clock = Steady::default();
+    let mut clock = MonotonicClock::default();
     let at = |millis: u64| EVENING.plus(Span::from_millis(millis));
     clock.read(at(1_000));
     // Ten seconds pass, while the clock shakes by up to 900 ms.

@@ -1,13 +1,13 @@
 //! The bounded table, against a plain map that never forgets.
 
-use penstock::limit::bucket_table::{Bucket, Table};
+use penstock::limit::bucket_table::{Bucket, BucketTable};
 use penstock::limit::time::{Span, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 #[test]
 fn buckets_at_rest_make_room() {
-    let mut table = Table::new(1_000_000);
+    let mut table = BucketTable::new(1_000_000);
     for number in 0..100_000_u128 {
         let now = Time::from_millis(u64::try_from(number).unwrap());
         table.reserve([number].into_iter(), now).unwrap();
@@ -26,7 +26,7 @@ proptest! {
         steps in prop::collection::vec((0..40_u128, 0..3_000_u64, 1..20_000_u64), 1..400),
         capacity in 1..30_usize,
     ) {
-        let mut table = Table::new(capacity);
+        let mut table = BucketTable::new(capacity);
         let mut naive = BTreeMap::new();
         let mut now = Time::from_millis(1_000_000);
         for (id, later, debt) in steps {

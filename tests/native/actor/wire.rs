@@ -4,7 +4,7 @@
 use crate::support::{ask, quota, rate};
 use penstock::limit::lease::Wish;
 use penstock::limit::time::Span;
-use penstock::protocol::rates::{Back, Demand, Grant, Outcome, Reply, Weight};
+use penstock::protocol::rates::{Demand, Enforcement, Grant, Outcome, Reply, UnusedTokens};
 use penstock::protocol::rates_wire::{read_ask, read_reply, write_ask, write_reply};
 use proptest::prelude::*;
 
@@ -23,10 +23,10 @@ const REPLY: &str = concat!(
 
 #[test]
 fn the_question_format_is_unchanged() {
-    let shadow = Demand { weight: Weight::Shadow, ..quota("api/key", 100, "Asia/Shanghai") };
+    let shadow = Demand { weight: Enforcement::Shadow, ..quota("api/key", 100, "Asia/Shanghai") };
     let rate =
         Demand { each: 2, wish: Wish { ahead: 30, waiting: 4 }, owed: 2, ..rate("login/ip", Span::from_secs(12), 5) };
-    let shadow = Demand { cost: 0, back: Some(Back { tokens: 3, until: 1_795_996_800 }), ..shadow };
+    let shadow = Demand { cost: 0, back: Some(UnusedTokens { tokens: 3, until: 1_795_996_800 }), ..shadow };
     let ask = ask(7, vec![rate, shadow]);
     assert_eq!(write_ask(&ask), ASK);
     assert_eq!(read_ask(ASK), Ok(ask));

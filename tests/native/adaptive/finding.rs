@@ -1,5 +1,5 @@
 use super::origin::{Era, History, Row, Simulation, Spread};
-use penstock::limit::adaptive::{Adaptive, Found, Sample};
+use penstock::limit::adaptive::{AdaptiveCap, Sample, SavedCap};
 use penstock::limit::time::Span;
 
 const SEEDS: [u64; 4] = [1, 2, 3, 4];
@@ -207,7 +207,7 @@ fn bounds_hold_whatever_is_reported() {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (random >> 33) % most.max(1)
     };
-    let mut adaptive = Adaptive::new(20, 90);
+    let mut adaptive = AdaptiveCap::new(20, 90);
     let mut now = crate::support::EVENING;
     for _ in 0..20_000 {
         let wild = |value: u64, odd: u64| if odd == 0 { u64::MAX } else { value };
@@ -231,9 +231,9 @@ fn bounds_hold_whatever_is_reported() {
 
 #[test]
 fn what_was_found_survives_an_eviction() {
-    let found = Found { cap: 300, level: Span::from_millis(80) };
-    let resumed = Adaptive::resume(10, 1_000, found);
+    let found = SavedCap { cap: 300, level: Span::from_millis(80) };
+    let resumed = AdaptiveCap::resume(10, 1_000, found);
     assert_eq!((resumed.cap(), resumed.found()), (300, Some(found)));
-    assert_eq!(Adaptive::resume(10, 200, found).cap(), 200, "under a lower ceiling");
-    assert_eq!(Adaptive::new(10, 1_000).found(), None);
+    assert_eq!(AdaptiveCap::resume(10, 200, found).cap(), 200, "under a lower ceiling");
+    assert_eq!(AdaptiveCap::new(10, 1_000).found(), None);
 }

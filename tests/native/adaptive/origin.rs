@@ -1,7 +1,7 @@
 //! An origin of so many servers with one queue before them, isolates that send it requests, and a clock that jumps from one event
 //! to the next.
 
-use penstock::limit::adaptive::{Adaptive, Sample};
+use penstock::limit::adaptive::{AdaptiveCap, Sample};
 use penstock::limit::time::Span;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -101,7 +101,7 @@ pub struct Simulation {
 
 struct Run<'s> {
     of: &'s Simulation,
-    adaptive: Adaptive,
+    adaptive: AdaptiveCap,
     events: BinaryHeap<Reverse<At>>,
     count: u64,
     random: u64,
@@ -114,7 +114,7 @@ struct Run<'s> {
 impl Simulation {
     /// What happens in `seconds`.
     pub fn run(&self, seconds: f64) -> History {
-        let adaptive = Adaptive::new(self.bounds.0, self.bounds.1);
+        let adaptive = AdaptiveCap::new(self.bounds.0, self.bounds.1);
         let sum: f64 = self.shares.iter().sum();
         let isolates = self.shares.iter().map(|share| Isolate { share: share / sum, ..Isolate::default() }).collect();
         let mut run = Run {

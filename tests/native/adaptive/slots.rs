@@ -1,18 +1,18 @@
 //! A cap that finds itself, at the actor that lends its slots.
 
 use crate::support::EVENING;
-use penstock::actor::permits::lender::{Row, Shelf, Slots};
-use penstock::limit::adaptive::Found;
+use penstock::actor::permits::lender::{PermitLender, PermitRow, PermitStore};
+use penstock::limit::adaptive::SavedCap;
 use penstock::limit::time::{Span, Time};
 use penstock::policy::Size;
-use penstock::protocol::permits::{Question, Reserve, Sample};
+use penstock::protocol::permits::{OriginSample, PermitAsk, Reserve};
 use std::cell::RefCell;
 
 #[derive(Default)]
-struct Kept(RefCell<Vec<Found>>);
+struct Kept(RefCell<Vec<SavedCap>>);
 
-impl Shelf for Kept {
-    fn save(&self, _: Row) -> Result<u32, String> {
+impl PermitStore for Kept {
+    fn save(&self, _: PermitRow) -> Result<u32, String> {
         Ok(1)
     }
 
@@ -20,7 +20,7 @@ impl Shelf for Kept {
         Ok(1)
     }
 
-    fn keep(&self, found: &Found) -> Result<u32, String> {
+    fn keep(&self, found: &SavedCap) -> Result<u32, String> {
         self.0.borrow_mut().push(*found);
         Ok(1)
     }
@@ -28,7 +28,7 @@ impl Shelf for Kept {
 
 /// Two isolates that use all that they are lent, of an origin that serves so many at once in 100 ms.
 struct Fleet {
-    slots: Slots,
+    slots: PermitLender,
     shelf: Kept,
     now: Time,
     number: u64,
@@ -38,7 +38,7 @@ struct Fleet {
 
 impl Fleet {
     fn new(size: Size) -> Fleet {
-        Fleet { slots: Slots::default(), shelf: Kept::default(), now: EVENING, number: 0, held: [0; 2], size }
+        Fleet { slots: PermitLender::default(), shelf: Kept::default(), now: EVENING, number: 0, held: [0; 2], size }
     }
 
     /// Lets them use and renew their slots for so many seconds; the cap then.
@@ -52,9 +52,9 @@ impl Fleet {
                 let latency = 100 * all.max(servers) / servers;
                 // In 1.25 s.
                 let ended = keeps * 1_250 / latency;
-                let sample = Sample { ended, sum_ms: ended * latency, min_ms: latency, errors: 0, peak: keeps };
+                let sample = OriginSample { ended, sum_ms: ended * latency, min_ms: latency, errors: 0, peak: keeps };
                 self.number += 1;
-                let question = Question {
+                let question = PermitAsk {
                     holder: holder as u64,
                     number: self.number,
                     size: self.size,
@@ -90,7 +90,7 @@ fn a_cap_goes_on_from_what_was_found_before_a_deploy() {
     let mut fleet = Fleet::new(size);
     let before = fleet.run(60, 80);
     let kept = *fleet.shelf.0.borrow().last().unwrap();
-    assert_eq!(Found::read(&kept.write()), Some(kept));
+    assert_eq!(SavedCap::read(&kept.write()), Some(kept));
     assert!(before.abs_diff(kept.cap) <= kept.cap / 4, "{before} found, {} kept", kept.cap);
     let mut after = Fleet::new(size);
     after.slots.resume(kept);
@@ -103,6 +103,6 @@ fn a_cap_goes_on_from_what_was_found_before_a_deploy() {
 #[test]
 fn a_row_that_cannot_be_read_says_nothing() {
     for bad in ["", "12", "x 5", "12 -5", "1 2 3"] {
-        assert_eq!(Found::read(bad), None, "{bad:?}");
+        assert_eq!(SavedCap::read(bad), None, "{bad:?}");
     }
 }

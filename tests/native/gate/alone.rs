@@ -5,18 +5,18 @@ use crate::support::{EVENING, Turn, World, quota};
 use core::cell::{Cell, RefCell};
 use core::pin::Pin;
 use core::task::{Context, Waker};
-use penstock::gate::background::Runner;
+use penstock::gate::background::ActorCalls;
 use penstock::gate::decide::Gate;
-use penstock::gate::plan::{Patience, Plan};
-use penstock::gate::state::actor_health::Circuits;
-use penstock::gate::state::bucket_view::Begin;
-use penstock::gate::state::lease_cache::Wallet;
-use penstock::gate::state::local_limiter::Local;
+use penstock::gate::plan::{Plan, Timing};
+use penstock::gate::state::actor_health::ActorHealth;
+use penstock::gate::state::bucket_view::StartingPoint;
+use penstock::gate::state::lease_cache::LeaseCache;
+use penstock::gate::state::local_limiter::LocalLimiter;
 use penstock::identity::Subject;
 use penstock::limit::gcra::Gcra;
 use penstock::limit::time::{Span, Time};
 use penstock::policy::Policy;
-use penstock::protocol::rates::{Actors, Ask, Demand, Outcome, Reply, Seat, Terms, Trouble};
+use penstock::protocol::rates::{ActorKey, Actors, Ask, CallError, Demand, Outcome, Reply, Terms};
 use std::collections::BTreeMap;
 
 thread_local! {
@@ -33,7 +33,7 @@ enum Step {
     /// It is on its way.
     Sent,
     /// The actor has answered it; nobody has heard that yet.
-    Arrived,
+    Incoming,
     /// The answer is there.
     Answered,
     /// It failed, wherever it was.
@@ -45,9 +45,9 @@ struct Isolate {
     policy: Policy,
     world: World,
     steps: RefCell<Vec<Step>>,
-    wallet: RefCell<Wallet>,
-    local: RefCell<Local>,
-    circuits: RefCell<Circuits>,
+    wallet: RefCell<LeaseCache>,
+    local: RefCell<LocalLimiter>,
+    circuits: RefCell<ActorHealth>,
     passed: RefCell<Vec<Time>>,
     gcra: Cell<Option<Gcra>>,
 }
@@ -55,7 +55,7 @@ struct Isolate {
 type Running<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
 
 impl Actors for Isolate {
-    async fn ask(&self, _: &Seat<'_>, ask: &Ask, patience: Span) -> Result<Reply, Trouble> {
+    async fn ask(&self, _: &ActorKey<'_>, ask: &Ask, patience: Span) -> Result<Reply, CallError> {
         if let Terms::Rate(gcra) = ask.demands[0].terms {
             self.gcra.set(Some(gcra));
         }
@@ -65,14 +65,14 @@ impl Actors for Isolate {
         let mut reply = None;
         loop {
             let step = self.steps.borrow()[number];
-            if reply.is_none() && matches!(step, Step::Arrived | Step::Answered) {
+            if reply.is_none() && matches!(step, Step::Incoming | Step::Answered) {
                 self.world.now.set(now());
-                reply = Some(self.world.answer(ask).await.map_err(Trouble::Failed));
+                reply = Some(self.world.answer(ask).await.map_err(CallError::Failed));
             }
             match step {
                 Step::Answered => return reply.unwrap(),
-                Step::Failed => return Err(Trouble::Failed("it threw".into())),
-                _ if now() >= end => return Err(Trouble::Late),
+                Step::Failed => return Err(CallError::Failed("it threw".into())),
+                _ if now() >= end => return Err(CallError::Late),
                 _ => Turn::default().await,
             }
         }
@@ -104,9 +104,9 @@ impl Isolate {
     fn request(&self) -> Running<'_> {
         let Isolate { wallet, local, circuits, .. } = self;
         Box::pin(async {
-            let patience = Patience { durable_after: Span::ZERO, deadline: Span::from_millis(250) };
+            let patience = Timing { durable_after: Span::ZERO, deadline: Span::from_millis(250) };
             let gate = Gate { actors: self, wallet, local, circuits, patience, wall: now };
-            let runner = Runner { actors: self, wallet, circuits, patience, wall: now };
+            let runner = ActorCalls { actors: self, wallet, circuits, patience, wall: now };
             let plan = Plan::new(&self.policy, None, Subject::from_bytes([1; 16]), |_| None);
             if gate.decide(&plan).await.refusal.is_some() {
                 return;
@@ -212,7 +212,7 @@ fn what_an_actor_was_told_outlives_it() {
     isolate.step(6, Step::Answered);
     poll(&mut running);
     isolate.world.evict();
-    isolate.wallet.replace(Wallet::default());
+    isolate.wallet.replace(LeaseCache::default());
     running.push(isolate.request());
     poll(&mut running);
     isolate.step(7, Step::Answered);
@@ -244,11 +244,11 @@ fn chance(limit: &str, most_ms: u64, seed: u64) {
             3..9 => {
                 let mut steps = isolate.steps.borrow_mut();
                 let mut open: Vec<&mut Step> =
-                    steps.iter_mut().filter(|step| matches!(step, Step::Sent | Step::Arrived)).collect();
+                    steps.iter_mut().filter(|step| matches!(step, Step::Sent | Step::Incoming)).collect();
                 if !open.is_empty() {
                     let which = draw(open.len() as u64) as usize;
                     *open[which] = match draw(3) {
-                        0 => Step::Arrived,
+                        0 => Step::Incoming,
                         1 => Step::Answered,
                         _ => Step::Failed,
                     };
@@ -269,11 +269,11 @@ fn chance(limit: &str, most_ms: u64, seed: u64) {
 
 #[test]
 fn nobody_starts_a_day_again_by_making_up_callers() {
-    let mut local = Local::default();
+    let mut local = LocalLimiter::default();
     let day = quota("q", 5, "+08:00");
     let subject = |number: u128| Some(Subject::from_bytes((number << 8).to_be_bytes()));
     let mut take = |demand: &Demand, number, at| {
-        matches!(local.take(demand, subject(number), Begin::default(), at), Outcome::Met { .. })
+        matches!(local.take(demand, subject(number), StartingPoint::default(), at), Outcome::Met { .. })
     };
     assert_eq!((0..9).filter(|_| take(&day, 1, EVENING)).count(), 5);
     // A day that begins earlier, or later, is no reason either.

@@ -3,10 +3,10 @@
 use super::support::Deployment;
 use crate::support::{EVENING, run};
 use penstock::gate::decision::Reason;
-use penstock::gate::state::actor_health::Circuits;
-use penstock::gate::state::call_budget::{Budget, LONG, Stage};
+use penstock::gate::state::actor_health::ActorHealth;
+use penstock::gate::state::call_budget::{BudgetStage, CallBudget, LONG};
 use penstock::limit::time::Span;
-use penstock::protocol::rates::{Outcome, Terms, Trouble};
+use penstock::protocol::rates::{CallError, Outcome, Terms};
 
 const HOUR: Span = Span::from_secs(3_600);
 
@@ -16,27 +16,33 @@ fn left(left: u64) -> Option<Outcome> {
 
 #[test]
 fn it_steps_down_in_order_and_begins_anew_with_the_day() {
-    let mut budget = Budget::new(Some(1_000));
-    let stages =
-        [(999, Stage::Plenty), (250, Stage::Plenty), (249, Stage::Saving), (99, Stage::Sampling), (19, Stage::Alone)];
+    let mut budget = CallBudget::new(Some(1_000));
+    let stages = [
+        (999, BudgetStage::Plenty),
+        (250, BudgetStage::Plenty),
+        (249, BudgetStage::Saving),
+        (99, BudgetStage::Sampling),
+        (19, BudgetStage::Alone),
+    ];
     for (rest, stage) in stages {
         budget.hear(4, left(rest).as_ref(), EVENING);
         assert_eq!(budget.stage(EVENING), stage, "{rest} left");
     }
-    assert_eq!((budget.news(EVENING), budget.news(EVENING)), (Some(Stage::Alone), None), "said once");
-    assert_eq!(budget.stage(EVENING.plus(HOUR.times(6))), Stage::Plenty);
+    assert_eq!((budget.news(EVENING), budget.news(EVENING)), (Some(BudgetStage::Alone), None), "said once");
+    assert_eq!(budget.stage(EVENING.plus(HOUR.times(6))), BudgetStage::Plenty);
 }
 
 #[test]
 fn each_step_is_told_once_a_day() {
-    let mut budget = Budget::new(Some(1_000));
+    let mut budget = CallBudget::new(Some(1_000));
     let mut told = |rest, at| {
         budget.hear(4, left(rest).as_ref(), at);
         budget.news(at)
     };
     let (today, tomorrow) = (EVENING, EVENING.plus(HOUR.times(24)));
     let of_today = [999, 200, 260, 200, 50, 260, 10].map(|rest| told(rest, today));
-    let [saving, plenty, sampling, alone] = [Stage::Saving, Stage::Plenty, Stage::Sampling, Stage::Alone].map(Some);
+    let [saving, plenty, sampling, alone] =
+        [BudgetStage::Saving, BudgetStage::Plenty, BudgetStage::Sampling, BudgetStage::Alone].map(Some);
     assert_eq!(of_today, [None, saving, plenty, None, sampling, None, alone]);
     assert_eq!(budget.news(tomorrow), plenty);
     budget.hear(4, left(200).as_ref(), tomorrow);
@@ -46,7 +52,7 @@ fn each_step_is_told_once_a_day() {
 #[test]
 fn a_call_counts_as_many_as_it_writes_rows_or_asks_d1() {
     let due_after = |rows, d1| {
-        let mut budget = Budget::new(Some(1_000));
+        let mut budget = CallBudget::new(Some(1_000));
         budget.hear(64, left(900).as_ref(), EVENING);
         (1..).find(|_| {
             budget.spend(1);
@@ -62,7 +68,7 @@ fn a_call_counts_as_many_as_it_writes_rows_or_asks_d1() {
 fn what_is_not_asked_for_want_of_calls_says_so_and_until_when() {
     let closed = with(10, r#"{"LIMIT_BASE": {"global": "5/min"}}"#);
     let decision = closed.request("/", 1, None);
-    let spent = Trouble::OverBudget(HOUR.times(6));
+    let spent = CallError::OverBudget(HOUR.times(6));
     assert_eq!(decision.unchecked[0].trouble, Some(spent));
     assert_eq!(decision.refusal.unwrap().wait, HOUR.times(6));
     let local = with(10, r#"{"LIMIT_BASE": {"per_ip": "5/min"}}"#);
@@ -72,21 +78,21 @@ fn what_is_not_asked_for_want_of_calls_says_so_and_until_when() {
 
 #[test]
 fn a_used_up_day_is_asked_about_again_and_a_count_that_is_away_stops_nobody() {
-    let mut budget = Budget::new(Some(1_000));
+    let mut budget = CallBudget::new(Some(1_000));
     assert!(budget.is_due(EVENING));
     budget.question(EVENING);
     budget.hear(4, Some(&Outcome::Refused { left: 0, wait: HOUR, until: None }), EVENING);
-    assert_eq!((budget.stage(EVENING), budget.is_due(EVENING)), (Stage::Alone, false));
+    assert_eq!((budget.stage(EVENING), budget.is_due(EVENING)), (BudgetStage::Alone, false));
     assert!(budget.is_due(EVENING.plus(Span::from_secs(60))));
-    let mut away = Budget::new(Some(1_000));
+    let mut away = CallBudget::new(Some(1_000));
     away.question(EVENING);
     away.hear(4, None, EVENING);
-    assert_eq!(away.stage(EVENING), Stage::Plenty);
+    assert_eq!(away.stage(EVENING), BudgetStage::Plenty);
 }
 
 #[test]
 fn what_was_called_on_credit_is_no_debt_of_the_next_day() {
-    let mut budget = Budget::new(Some(1_000));
+    let mut budget = CallBudget::new(Some(1_000));
     budget.hear(4, left(900).as_ref(), EVENING);
     budget.spend(700);
     assert_eq!(budget.question(EVENING).demands[0].cost, 8 + 700 - 4 + 1);
@@ -102,14 +108,14 @@ fn what_was_called_on_credit_is_no_debt_of_the_next_day() {
 
 #[test]
 fn without_a_budget_nothing_is_counted() {
-    let mut budget = Budget::new(None);
+    let mut budget = CallBudget::new(None);
     (0..100).for_each(|_| budget.spend(1));
     assert!(!budget.is_due(EVENING));
 }
 
 #[test]
 fn every_call_is_counted_and_counting_costs_next_to_nothing() {
-    let mut budget = Budget::new(Some(90_000));
+    let mut budget = CallBudget::new(Some(90_000));
     let (mut calls, mut paid, mut questions) = (0_u64, 0, 0);
     for _ in 0..10_000 {
         budget.spend(1);
@@ -130,7 +136,7 @@ fn every_call_is_counted_and_counting_costs_next_to_nothing() {
 /// A deployment with a budget of which so many calls are left.
 fn with(rest: u64, vars: &str) -> Deployment {
     let deployment = Deployment::new(vars);
-    let mut circuits = Circuits::new(1, Some(1_000));
+    let mut circuits = ActorHealth::new(1, Some(1_000));
     circuits.budget.hear(4, left(rest).as_ref(), EVENING);
     deployment.circuits.replace(circuits);
     deployment
@@ -188,7 +194,7 @@ fn while_calls_are_saved_leases_last_longer() {
 #[test]
 fn calls_are_prepaid_from_one_count_for_the_whole_deployment() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"per_ip": "5/min"}}"#);
-    deployment.circuits.replace(Circuits::new(1, Some(1_000)));
+    deployment.circuits.replace(ActorHealth::new(1, Some(1_000)));
     for ip in 0..200 {
         assert!(deployment.passes("/", ip, None));
         run(deployment.runner().prepay());
@@ -199,13 +205,13 @@ fn calls_are_prepaid_from_one_count_for_the_whole_deployment() {
         "{used} for {} calls",
         deployment.calls.get()
     );
-    deployment.trouble.replace(Some(Trouble::Late));
+    deployment.trouble.replace(Some(CallError::Late));
     assert!(deployment.passes("/", 1, None), "a count that is away takes no limit along");
 }
 
 #[test]
 fn calls_on_credit_beyond_what_a_chunk_paid_are_paid_by_the_next() {
-    let mut budget = Budget::new(Some(100_000));
+    let mut budget = CallBudget::new(Some(100_000));
     let asked = budget.question(EVENING).demands[0].cost;
     budget.spend(200);
     budget.hear(asked, left(90_000).as_ref(), EVENING);

@@ -1,10 +1,10 @@
 //! Whoever is in trouble is left alone for a while, and one question finds out whether it is over.
 
 use super::support::{Deployment, now};
-use penstock::gate::state::actor_health::{Circuit, Circuits, Heard, Pass};
+use penstock::gate::state::actor_health::{ActorHealth, CallPermission, CallResult, CircuitBreaker};
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
-use penstock::protocol::rates::{Seat, Trouble};
+use penstock::protocol::rates::{ActorKey, CallError};
 
 const NOW: Time = Time::from_millis(1_795_975_200_000);
 const PATIENCE: Span = Span::from_millis(250);
@@ -14,24 +14,24 @@ const fn ms(millis: u64) -> Span {
 }
 
 /// A circuit that opened at [`NOW`], for exactly its first pause.
-fn open() -> Circuit {
-    let mut circuit = Circuit::default();
-    circuit.hear(Pass::Usual, Heard::Overload, NOW, 128);
+fn open() -> CircuitBreaker {
+    let mut circuit = CircuitBreaker::default();
+    circuit.hear(CallPermission::Usual, CallResult::Overload, NOW, 128);
     circuit
 }
 
 #[test]
 fn two_failures_in_a_row_open_it_and_one_is_chance() {
-    let mut circuit = Circuit::default();
+    let mut circuit = CircuitBreaker::default();
     for _ in 0..10 {
-        circuit.hear(Pass::Usual, Heard::Failure, NOW, 0);
+        circuit.hear(CallPermission::Usual, CallResult::Failure, NOW, 0);
         assert!(!circuit.is_open());
-        circuit.hear(Pass::Usual, Heard::Answer, NOW, 0);
+        circuit.hear(CallPermission::Usual, CallResult::Answer, NOW, 0);
     }
-    circuit.hear(Pass::Usual, Heard::Failure, NOW, 0);
-    circuit.hear(Pass::Usual, Heard::Nothing, NOW, 0);
+    circuit.hear(CallPermission::Usual, CallResult::Failure, NOW, 0);
+    circuit.hear(CallPermission::Usual, CallResult::Nothing, NOW, 0);
     assert!(!circuit.is_open(), "who had no time to answer has not failed");
-    circuit.hear(Pass::Usual, Heard::Failure, NOW, 0);
+    circuit.hear(CallPermission::Usual, CallResult::Failure, NOW, 0);
     assert!(circuit.is_open());
 }
 
@@ -44,18 +44,18 @@ fn overload_opens_it_at_once() {
 fn one_question_at_a_time_finds_out_whether_it_is_over() {
     let mut circuit = open();
     assert_eq!(circuit.admit(NOW.plus(ms(249)), PATIENCE), None);
-    assert_eq!(circuit.admit(NOW.plus(ms(250)), PATIENCE), Some(Pass::Probe));
+    assert_eq!(circuit.admit(NOW.plus(ms(250)), PATIENCE), Some(CallPermission::Probe));
     assert_eq!(circuit.admit(NOW.plus(ms(250)), PATIENCE), None, "everybody else goes on without");
-    circuit.hear(Pass::Probe, Heard::Answer, NOW.plus(ms(260)), 0);
-    assert_eq!(circuit.admit(NOW.plus(ms(260)), PATIENCE), Some(Pass::Usual));
+    circuit.hear(CallPermission::Probe, CallResult::Answer, NOW.plus(ms(260)), 0);
+    assert_eq!(circuit.admit(NOW.plus(ms(260)), PATIENCE), Some(CallPermission::Usual));
 }
 
 #[test]
 fn a_probe_that_is_never_heard_of_again_makes_room_for_the_next() {
     let mut circuit = open();
-    assert_eq!(circuit.admit(NOW.plus(ms(400)), PATIENCE), Some(Pass::Probe));
+    assert_eq!(circuit.admit(NOW.plus(ms(400)), PATIENCE), Some(CallPermission::Probe));
     assert_eq!(circuit.admit(NOW.plus(ms(649)), PATIENCE), None);
-    assert_eq!(circuit.admit(NOW.plus(ms(650)), PATIENCE), Some(Pass::Probe));
+    assert_eq!(circuit.admit(NOW.plus(ms(650)), PATIENCE), Some(CallPermission::Probe));
 }
 
 #[test]
@@ -69,34 +69,34 @@ fn pauses_double_up_to_ten_seconds_and_begin_anew_after_an_answer() {
             now = now.plus(ms(1));
         }
         pauses.push(now.since(begun).as_millis());
-        circuit.hear(Pass::Probe, Heard::Failure, now, 128);
+        circuit.hear(CallPermission::Probe, CallResult::Failure, now, 128);
     }
     assert_eq!(pauses, [250, 500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
     while circuit.admit(now, PATIENCE).is_none() {
         now = now.plus(ms(1));
     }
-    circuit.hear(Pass::Probe, Heard::Answer, now, 128);
-    circuit.hear(Pass::Usual, Heard::Overload, now, 128);
-    assert_eq!(circuit.admit(now.plus(ms(250)), PATIENCE), Some(Pass::Probe));
+    circuit.hear(CallPermission::Probe, CallResult::Answer, now, 128);
+    circuit.hear(CallPermission::Usual, CallResult::Overload, now, 128);
+    assert_eq!(circuit.admit(now.plus(ms(250)), PATIENCE), Some(CallPermission::Probe));
 }
 
 #[test]
 fn what_was_asked_before_it_opened_changes_nothing_any_more() {
     let mut circuit = open();
-    for heard in [Heard::Failure, Heard::Overload, Heard::Answer] {
-        circuit.hear(Pass::Usual, heard, NOW.plus(ms(10)), 255);
+    for heard in [CallResult::Failure, CallResult::Overload, CallResult::Answer] {
+        circuit.hear(CallPermission::Usual, heard, NOW.plus(ms(10)), 255);
         assert!(circuit.is_open());
     }
-    assert_eq!(circuit.admit(NOW.plus(ms(250)), PATIENCE), Some(Pass::Probe));
+    assert_eq!(circuit.admit(NOW.plus(ms(250)), PATIENCE), Some(CallPermission::Probe));
 }
 
 #[test]
 fn isolates_do_not_come_back_together() {
-    let seat = Seat::Shared("base/global".into());
+    let seat = ActorKey::Shared("base/global".into());
     let mut returns: Vec<u64> = (0..64_u64)
         .map(|isolate| {
-            let mut circuits = Circuits::new(isolate, None);
-            circuits.hear(&seat, Pass::Usual, Heard::Overload, NOW, NOW);
+            let mut circuits = ActorHealth::new(isolate, None);
+            circuits.hear(&seat, CallPermission::Usual, CallResult::Overload, NOW, NOW);
             (0..1_000).find(|millis| circuits.admit(&seat, NOW.plus(ms(*millis)), PATIENCE).is_some()).unwrap()
         })
         .collect();
@@ -107,11 +107,11 @@ fn isolates_do_not_come_back_together() {
 
 #[test]
 fn one_actors_trouble_is_not_anothers() {
-    let mut circuits = Circuits::new(1, None);
-    let [bad, good] = [0, 1].map(|shard| Seat::Ip(Subject::from_bytes([shard; 16])));
-    circuits.hear(&bad, Pass::Usual, Heard::Overload, NOW, NOW);
+    let mut circuits = ActorHealth::new(1, None);
+    let [bad, good] = [0, 1].map(|shard| ActorKey::Ip(Subject::from_bytes([shard; 16])));
+    circuits.hear(&bad, CallPermission::Usual, CallResult::Overload, NOW, NOW);
     assert!(circuits.is_open(&bad) && !circuits.is_open(&good));
-    assert!(!circuits.is_open(&Seat::Key(Subject::from_bytes([0; 16]))));
+    assert!(!circuits.is_open(&ActorKey::Key(Subject::from_bytes([0; 16]))));
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn an_open_circuit_costs_no_call_and_no_time() {
 fn it_steps_up_again_with_one_call() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"per_ip": "5/min", "on_error": "closed"}}"#);
     assert!(deployment.passes("/", 1, None));
-    deployment.trouble.replace(Some(Trouble::Overloaded));
+    deployment.trouble.replace(Some(CallError::Overloaded));
     assert_eq!(deployment.passing(10, "/", 1, None), 0);
     deployment.trouble.replace(None);
     assert_eq!(deployment.passing(10, "/", 1, None), 0);
@@ -154,7 +154,7 @@ fn what_is_in_hand_is_used_while_the_actor_is_left_alone() {
         deployment.passing(4, "/", 1, None);
         deployment.forward(ms(10));
     }
-    deployment.trouble.replace(Some(Trouble::Overloaded));
+    deployment.trouble.replace(Some(CallError::Overloaded));
     let calls = deployment.calls.get();
     assert!(deployment.passing(1_000, "/", 1, None) > 10);
     assert!(deployment.calls.get() <= calls + 1);

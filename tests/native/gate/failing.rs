@@ -3,11 +3,11 @@
 use super::support::Deployment;
 use penstock::gate::decision::Reason;
 use penstock::limit::time::Span;
-use penstock::protocol::rates::Trouble;
+use penstock::protocol::rates::CallError;
 
 fn down(vars: &str) -> Deployment {
     let deployment = Deployment::new(vars);
-    deployment.trouble.replace(Some(Trouble::Late));
+    deployment.trouble.replace(Some(CallError::Late));
     deployment
 }
 

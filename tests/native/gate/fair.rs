@@ -4,16 +4,16 @@ use super::support::{Deployment, now};
 use crate::support::{EVENING, run};
 use penstock::gate::decision::Reason;
 use penstock::gate::plan::Plan;
-use penstock::gate::state::fair_share::{Caller, Fair};
-use penstock::gate::state::retry_spread::Returns;
+use penstock::gate::state::fair_share::{Caller, FairShares};
+use penstock::gate::state::retry_spread::RetrySpread;
 use penstock::identity::Subject;
 use penstock::limit::gcra::Gcra;
 use penstock::limit::time::{Span, Time};
-use penstock::protocol::rates::Trouble;
+use penstock::protocol::rates::CallError;
 
 /// Someone who asks so many times a second, at random.
 #[derive(Clone, Copy)]
-struct Asker {
+struct Recipient {
     ip: u8,
     path: &'static str,
     per_second: f64,
@@ -21,12 +21,12 @@ struct Asker {
     passed: u32,
 }
 
-fn asker(ip: u8, path: &'static str, per_second: f64) -> Asker {
-    Asker { ip, path, per_second, asked: 0, passed: 0 }
+fn asker(ip: u8, path: &'static str, per_second: f64) -> Recipient {
+    Recipient { ip, path, per_second, asked: 0, passed: 0 }
 }
 
 /// Lets them ask for so many seconds, of which the first three are not counted: a crowd has to be seen first.
-fn ask(deployment: &Deployment, askers: &mut [Asker], seconds: u64) {
+fn ask(deployment: &Deployment, askers: &mut [Recipient], seconds: u64) {
     let mut random = 0x2545_f491_4f6c_dd1d_u64;
     for millis in 0..seconds * 1_000 {
         for at in 0..askers.len() {
@@ -50,19 +50,19 @@ fn ask(deployment: &Deployment, askers: &mut [Asker], seconds: u64) {
     }
 }
 
-fn part(askers: &[Asker]) -> f64 {
+fn part(askers: &[Recipient]) -> f64 {
     let (passed, asked) = askers.iter().fold((0, 0), |(p, a), one| (p + one.passed, a + one.asked));
     f64::from(passed) / f64::from(asked)
 }
 
-fn passed(askers: &[Asker]) -> f64 {
+fn passed(askers: &[Recipient]) -> f64 {
     askers.iter().map(|one| f64::from(one.passed)).sum()
 }
 
 #[test]
 fn one_greedy_caller_leaves_the_others_what_they_want_and_takes_the_rest() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "1000/s burst 200"}}"#);
-    let mut askers: Vec<Asker> = (1..=20).map(|ip| asker(ip, "/", 20.0)).collect();
+    let mut askers: Vec<Recipient> = (1..=20).map(|ip| asker(ip, "/", 20.0)).collect();
     askers.push(asker(100, "/", 1_000.0));
     ask(&deployment, &mut askers, 23);
     let (modest, greedy) = askers.split_at(20);
@@ -81,7 +81,7 @@ fn one_greedy_caller_leaves_the_others_what_they_want_and_takes_the_rest() {
 #[test]
 fn without_enough_for_all_everyone_gets_the_same() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "400/s burst 80"}}"#);
-    let mut askers: Vec<Asker> = (1..=8).map(|ip| asker(ip, "/", 40.0 * f64::from(ip))).collect();
+    let mut askers: Vec<Recipient> = (1..=8).map(|ip| asker(ip, "/", 40.0 * f64::from(ip))).collect();
     ask(&deployment, &mut askers, 43);
     for one in &askers {
         println!("{:>4} a second wanted, {:.1} given", one.per_second, f64::from(one.passed) / 40.0);
@@ -163,7 +163,7 @@ fn who_has_had_its_share_is_told_when_there_is_more() {
 
 #[test]
 fn a_crowd_of_any_size_costs_a_bounded_memory_and_does_not_hide_the_greedy() {
-    let mut fair = Fair::default();
+    let mut fair = FairShares::default();
     let gcra = Gcra::new(Span::from_nanos(100_000), 1_000).unwrap();
     let caller = |number: u32| {
         let mut bytes = [0; 16];
@@ -245,7 +245,7 @@ fn key_01_fresh_keys_are_not_a_share_each() {
     }
     assert!(passed * 10 >= asked * 9, "{passed} of {asked}, a tenth of what there is");
     // Nor do they fill the memory that shares are kept in.
-    let mut fair = Fair::default();
+    let mut fair = FairShares::default();
     let gcra = Gcra::new(Span::from_millis(10), 10).unwrap();
     for key in 0..250 {
         let [subject, address] = [key, 255].map(|byte| Subject::from_bytes([byte; 16]));
@@ -297,7 +297,7 @@ fn a_moment_in_which_nobody_is_served_leaves_no_debt() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "1000/s burst 200"}}"#);
     let served = |seconds: u64| in_turn(&deployment, 100, Span::from_millis(50), seconds * 20);
     let (before, _) = served(5);
-    *deployment.trouble.borrow_mut() = Some(Trouble::Failed("down".to_owned()));
+    *deployment.trouble.borrow_mut() = Some(CallError::Failed("down".to_owned()));
     served(2);
     *deployment.trouble.borrow_mut() = None;
     served(3);
@@ -308,7 +308,7 @@ fn a_moment_in_which_nobody_is_served_leaves_no_debt() {
 
 #[test]
 fn a_second_in_which_others_took_nearly_all_keeps_nobody_out_for_minutes() {
-    let (mut fair, gcra) = (Fair::default(), Gcra::new(Span::from_millis(1), 200).unwrap());
+    let (mut fair, gcra) = (FairShares::default(), Gcra::new(Span::from_millis(1), 200).unwrap());
     let (mut now, mut longest, mut last) = (EVENING, Span::ZERO, 0);
     for step in 0..400 {
         // In the fifth second this isolate is given five tokens, else five hundred.
@@ -336,7 +336,7 @@ fn a_second_in_which_others_took_nearly_all_keeps_nobody_out_for_minutes() {
 fn the_wait_of_a_caller_that_has_had_its_share_pushes_nobody_else_back() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "20/min burst 3"}}"#);
     in_turn(&deployment, 30, Span::from_millis(250), 1_200);
-    let mut returns = Returns::default();
+    let mut returns = RetrySpread::default();
     let mut line = |ip: u8| {
         let mut decision = deployment.request("/", ip, None);
         let least = decision.least;
@@ -353,7 +353,7 @@ fn the_wait_of_a_caller_that_has_had_its_share_pushes_nobody_else_back() {
 }
 
 /// What each is given a second, when the level has found its place.
-fn settled<const N: usize>(deployment: &Deployment, mut askers: [Asker; N]) -> [f64; N] {
+fn settled<const N: usize>(deployment: &Deployment, mut askers: [Recipient; N]) -> [f64; N] {
     ask(deployment, &mut askers, 20);
     let mut askers = askers.map(|one| asker(one.ip, one.path, one.per_second));
     ask(deployment, &mut askers, 23);
@@ -376,7 +376,7 @@ fn what_passes_unchecked_is_not_shared() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "100/s burst 20", "on_error": "open"}}"#);
     let mut askers = [asker(1, "/", 300.0), asker(2, "/", 300.0)];
     ask(&deployment, &mut askers, 5);
-    *deployment.trouble.borrow_mut() = Some(Trouble::Failed("down".to_owned()));
+    *deployment.trouble.borrow_mut() = Some(CallError::Failed("down".to_owned()));
     let mut askers = [asker(1, "/", 300.0), asker(2, "/", 300.0)];
     ask(&deployment, &mut askers, 13);
     println!("{:.3}", part(&askers));

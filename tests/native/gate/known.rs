@@ -3,10 +3,10 @@
 use super::support::Deployment;
 use crate::support::EVENING;
 use penstock::gate::decision::Reason;
-use penstock::gate::state::bucket_view::Known;
+use penstock::gate::state::bucket_view::BucketView;
 use penstock::limit::gcra::Gcra;
 use penstock::limit::time::Span;
-use penstock::protocol::rates::{Outcome, Terms, Trouble};
+use penstock::protocol::rates::{CallError, Outcome, Terms};
 
 const KEY_BEFORE_IP: &str = r#"{"KEY": "bearer", "LIMIT_BASE": {"per_ip": "20/min", "per_key": "5/min"}}"#;
 
@@ -46,7 +46,7 @@ fn an_isolate_on_its_own_goes_on_where_the_actor_stopped() {
         let deployment = Deployment::new(vars);
         assert_eq!(deployment.passing(5, "/", 1, None), 5);
         deployment.forward(Span::from_secs(12));
-        deployment.trouble.replace(Some(Trouble::Overloaded));
+        deployment.trouble.replace(Some(CallError::Overloaded));
         assert_eq!(deployment.passing(20, "/", 1, None), 1, "{vars}");
         deployment.forward(Span::from_secs(24));
         assert_eq!(deployment.passing(1, "/", 1, None), 1);
@@ -60,7 +60,7 @@ fn troubles_that_come_and_go_do_not_double_a_limit() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"per_ip": "5/min"}}"#);
     let mut passed = 0;
     for second in 0..600 {
-        deployment.trouble.replace((second % 2 == 0).then_some(Trouble::Overloaded));
+        deployment.trouble.replace((second % 2 == 0).then_some(CallError::Overloaded));
         passed += deployment.passing(3, "/", 1, None);
         deployment.forward(Span::from_secs(1));
     }
@@ -72,7 +72,7 @@ fn a_day_that_is_known_to_be_used_up_stays_so_when_d1_is_away() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"per_ip": "5/day"}}"#);
     assert_eq!(deployment.passing(20, "/", 1, None), 5);
     deployment.forward(Span::from_secs(61));
-    deployment.trouble.replace(Some(Trouble::Late));
+    deployment.trouble.replace(Some(CallError::Late));
     let refusal = deployment.request("/", 1, None).refusal.unwrap();
     assert_eq!(refusal.reason, Reason::QuotaExhausted);
     deployment.forward(Span::from_secs(6 * 3_600));
@@ -84,7 +84,7 @@ fn what_passed_while_the_question_was_under_way_is_owed_on_top_of_the_answer() {
     let gcra = Gcra::new(Span::from_secs(3), 20).unwrap();
     let terms = Terms::Rate(gcra);
     let met = Outcome::Met { left: 13, more: Span::from_secs(3), slot: Span::ZERO, until: None };
-    let mut known = Known::default();
+    let mut known = BucketView::default();
     assert_eq!(known.tell(&terms, EVENING), 0, "a question is asked");
     for _ in 0..3 {
         known.owe(&terms, 1, EVENING);
@@ -103,7 +103,7 @@ fn what_passed_while_the_question_was_under_way_is_owed_on_top_of_the_answer() {
 #[test]
 fn when_what_passed_alone_is_repaid_the_actor_knows_better_again() {
     let gcra = Gcra::new(Span::from_secs(12), 5).unwrap();
-    let mut known = Known::default();
+    let mut known = BucketView::default();
     known.pass_alone(&Terms::Rate(gcra), 5, EVENING);
     assert!(known.over(1, EVENING).is_some());
     let repaid = EVENING.plus(Span::from_secs(60));
@@ -116,7 +116,7 @@ fn when_what_passed_alone_is_repaid_the_actor_knows_better_again() {
 fn who_is_refused_takes_nothing_of_a_day_while_nobody_can_be_asked() {
     for limits in [r#""per_key": ["3/min", "50/day"]"#, r#""per_ip": "3/min", "per_key": "50/day""#] {
         let deployment = Deployment::new(&format!(r#"{{"KEY": "bearer", "LIMIT_BASE": {{{limits}}}}}"#));
-        deployment.trouble.replace(Some(Trouble::Overloaded));
+        deployment.trouble.replace(Some(CallError::Overloaded));
         for minute in 0..10 {
             assert_eq!(deployment.passing(100, "/", 1, Some(1)), 3, "{limits}, minute {minute}");
             deployment.forward(Span::from_secs(60));

@@ -2,9 +2,9 @@
 
 use super::support::{Deployment, now};
 use crate::support::run;
-use penstock::gate::background::Runner;
-use penstock::gate::plan::{Patience, Plan};
-use penstock::gate::state::lease_cache::Wallet;
+use penstock::gate::background::ActorCalls;
+use penstock::gate::plan::{Plan, Timing};
+use penstock::gate::state::lease_cache::LeaseCache;
 use penstock::identity::Subject;
 use penstock::limit::time::Span;
 use std::cell::RefCell;
@@ -12,8 +12,8 @@ use std::cell::RefCell;
 /// `isolates` ask for the limit `offered` times a second each, for `secs` seconds; how many pass, and the calls it took.
 fn spend(vars: &str, isolates: usize, offered: u64, secs: u64) -> (Vec<u64>, u32) {
     let deployment = Deployment::new(vars);
-    let wallets: Vec<RefCell<Wallet>> = (0..isolates).map(|_| RefCell::default()).collect();
-    let patience = Patience { durable_after: Span::from_secs(10), deadline: Span::from_millis(250) };
+    let wallets: Vec<RefCell<LeaseCache>> = (0..isolates).map(|_| RefCell::default()).collect();
+    let patience = Timing { durable_after: Span::from_secs(10), deadline: Span::from_millis(250) };
     let mut passed = Vec::new();
     let step = Span::from_nanos(1_000_000_000 / offered);
     for _ in 0..secs {
@@ -28,7 +28,7 @@ fn spend(vars: &str, isolates: usize, offered: u64, secs: u64) -> (Vec<u64>, u32
                 if decision.refusal.is_none() {
                     this_second += 1;
                     for errand in gate.refills(&plan) {
-                        let runner = Runner {
+                        let runner = ActorCalls {
                             actors: &deployment,
                             wallet: &deployment.wallet,
                             circuits: &deployment.circuits,

@@ -2,7 +2,7 @@
 
 use penstock::gate::decision::{Reason, Refusal};
 use penstock::gate::plan::Plan;
-use penstock::gate::state::retry_spread::Returns;
+use penstock::gate::state::retry_spread::RetrySpread;
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
 use penstock::policy::Policy;
@@ -12,15 +12,15 @@ use std::collections::BTreeMap;
 use crate::support::EVENING;
 
 /// A crowd that one limit refuses, and what each of it was told.
-struct Crowd {
+struct ContendedRate {
     policy: Policy,
-    returns: Returns,
+    returns: RetrySpread,
 }
 
-impl Crowd {
-    fn at(field: &str, rate: &str) -> Crowd {
+impl ContendedRate {
+    fn at(field: &str, rate: &str) -> ContendedRate {
         let vars = BTreeMap::from([("LIMIT_BASE".to_string(), serde_json::json!({ field: rate, "per_ip": "9/s" }))]);
-        Crowd { policy: Policy::read(&vars).unwrap(), returns: Returns::default() }
+        ContendedRate { policy: Policy::read(&vars).unwrap(), returns: RetrySpread::default() }
     }
 
     /// Whole seconds that the caller number `who` is told to wait, where `truly` is true.
@@ -67,7 +67,7 @@ fn ops_04_of_a_hundred_refused_in_one_instant_no_more_come_back_in_a_second_than
         ("1000/s", 100),
     ];
     for (rate, most) in table {
-        let mut crowd = Crowd::at("global", rate);
+        let mut crowd = ContendedRate::at("global", rate);
         let times: Vec<Time> = (0..100)
             .map(|who| EVENING.plus(Span::from_secs(crowd.wait(who, EVENING, Span::from_millis(90)))))
             .collect();
@@ -78,17 +78,17 @@ fn ops_04_of_a_hundred_refused_in_one_instant_no_more_come_back_in_a_second_than
 
 #[test]
 fn ops_04_half_of_the_limit_is_for_those_who_come_back() {
-    let mut crowd = Crowd::at("global", "10/s");
+    let mut crowd = ContendedRate::at("global", "10/s");
     let waits: Vec<u64> = (0..100).map(|who| crowd.wait(who, EVENING, Span::from_millis(90))).collect();
     assert_eq!(waits, (1..=20).flat_map(|second| [second; 5]).take(100).collect::<Vec<_>>());
-    let mut slow = Crowd::at("global", "6/min");
+    let mut slow = ContendedRate::at("global", "6/min");
     let waits: Vec<u64> = (0..4).map(|who| slow.wait(who, EVENING, Span::from_millis(9_500))).collect();
     assert_eq!(waits, [10, 20, 30, 40]);
 }
 
 #[test]
 fn a_caller_who_asks_again_keeps_its_place_and_pushes_nobody_back() {
-    let mut crowd = Crowd::at("global", "1/s");
+    let mut crowd = ContendedRate::at("global", "1/s");
     assert_eq!([0, 1, 2].map(|who| crowd.wait(who, EVENING, Span::from_secs(1))), [1, 2, 3]);
     for _ in 0..10_000 {
         assert_eq!(crowd.wait(2, EVENING, Span::from_secs(1)), 3);
@@ -100,7 +100,7 @@ fn a_caller_who_asks_again_keeps_its_place_and_pushes_nobody_back() {
 
 #[test]
 fn the_line_is_forgotten_when_it_has_passed() {
-    let mut crowd = Crowd::at("global", "1/s");
+    let mut crowd = ContendedRate::at("global", "1/s");
     for who in 0..50 {
         crowd.wait(who, EVENING, Span::from_secs(1));
     }
@@ -110,7 +110,7 @@ fn the_line_is_forgotten_when_it_has_passed() {
 #[test]
 fn only_a_shared_rate_is_spread() {
     for (field, rate) in [("per_key", "1/s"), ("global", "100/day")] {
-        let mut crowd = Crowd::at(field, rate);
+        let mut crowd = ContendedRate::at(field, rate);
         let waits: Vec<u64> = (0..20).map(|who| crowd.wait(who, EVENING, Span::from_secs(5))).collect();
         assert_eq!(waits, [5; 20], "{field} = {rate}");
     }
@@ -119,7 +119,7 @@ fn only_a_shared_rate_is_spread() {
 #[test]
 fn ops_04_those_for_whom_a_limit_cannot_be_checked_come_back_over_five_seconds() {
     for field in ["global", "per_key", "per_ip"] {
-        let mut crowd = Crowd::at(field, "10/s");
+        let mut crowd = ContendedRate::at(field, "10/s");
         let mut told = |who, at| crowd.wait_for(Reason::LimiterUnavailable, who, at, Span::from_secs(1));
         let waits: Vec<u64> = (0..1000).map(|who| told(who, EVENING)).collect();
         for second in 1..=5 {
@@ -130,7 +130,7 @@ fn ops_04_those_for_whom_a_limit_cannot_be_checked_come_back_over_five_seconds()
         let again: Vec<u64> = (0..1000).map(|who| told(who, EVENING.plus(Span::from_millis(700)))).collect();
         assert_eq!(again, waits, "whoever asks again does not draw anew");
     }
-    let mut crowd = Crowd::at("global", "10/s");
+    let mut crowd = ContendedRate::at("global", "10/s");
     assert!((0..1000).all(|who| {
         let wait = crowd.wait_for(Reason::LimiterUnavailable, who, EVENING, Span::from_millis(2_300));
         (3..=7).contains(&wait)
@@ -139,7 +139,7 @@ fn ops_04_those_for_whom_a_limit_cannot_be_checked_come_back_over_five_seconds()
 
 #[test]
 fn a_flood_of_callers_is_spread_in_bounded_memory() {
-    let mut crowd = Crowd::at("global", "100/s");
+    let mut crowd = ContendedRate::at("global", "100/s");
     for who in 0..10_000 {
         crowd.wait(who, EVENING, Span::from_millis(10));
     }
@@ -158,7 +158,7 @@ proptest! {
         per_second in 1_u64..40,
         steps in prop::collection::vec((0_u64..300, 1_u64..3_000_000_000), 1..200),
     ) {
-        let mut crowd = Crowd::at("global", &format!("{per_second}/s"));
+        let mut crowd = ContendedRate::at("global", &format!("{per_second}/s"));
         let mut at = EVENING;
         let mut times = Vec::new();
         for (who, (step, truly)) in (0..).zip(steps) {
@@ -174,7 +174,7 @@ proptest! {
 
     #[test]
     fn a_clock_that_steps_back_makes_nobody_wait_for_it(back in 0_u64..100_000) {
-        let mut crowd = Crowd::at("global", "10/s");
+        let mut crowd = ContendedRate::at("global", "10/s");
         crowd.wait(0, EVENING, Span::from_secs(1));
         prop_assert!(crowd.wait(1, EVENING.minus(Span::from_secs(back)), Span::from_secs(1)) <= 2);
     }

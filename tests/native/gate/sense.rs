@@ -5,7 +5,7 @@ use crate::support::{EVENING, ask, quota, rate};
 use penstock::gate::decision::Reason;
 use penstock::limit::lease::{LONGEST_HORIZON, Wish};
 use penstock::limit::time::Span;
-use penstock::protocol::rates::{Demand, Grant, Outcome, Reply, Trouble};
+use penstock::protocol::rates::{CallError, Demand, Grant, Outcome, Reply};
 use penstock::protocol::validate::believe;
 
 const SECOND: Span = Span::from_secs(1);
@@ -24,7 +24,7 @@ fn sixty() -> Demand {
     Demand { wish: Wish { ahead: 10, waiting: 0 }, ..rate("a", SECOND, 60) }
 }
 
-fn judge(demand: Demand, outcome: Outcome, grant: Option<Grant>) -> Result<Reply, Trouble> {
+fn judge(demand: Demand, outcome: Outcome, grant: Option<Grant>) -> Result<Reply, CallError> {
     let reply = Reply { outcomes: vec![outcome], grants: vec![grant], horizon: SECOND, ..Reply::default() };
     believe(&ask(1, vec![demand]), reply, EVENING)
 }
@@ -60,7 +60,7 @@ fn what_no_actor_can_have_said_is_not_believed() {
     ];
     for (what, demand, outcome, grant) in lies {
         let judged = judge(demand, outcome, grant);
-        assert!(matches!(judged, Err(Trouble::Nonsense(_))), "{what}: {judged:?}");
+        assert!(matches!(judged, Err(CallError::Nonsense(_))), "{what}: {judged:?}");
     }
 }
 

@@ -2,17 +2,17 @@
 
 use crate::support::{EVENING, Turn, World, run};
 use core::cell::{Cell, RefCell};
-use penstock::gate::background::Runner;
+use penstock::gate::background::ActorCalls;
 use penstock::gate::decide::Gate;
 use penstock::gate::decision::Decision;
-use penstock::gate::plan::{Patience, Plan};
-use penstock::gate::state::actor_health::Circuits;
-use penstock::gate::state::lease_cache::Wallet;
-use penstock::gate::state::local_limiter::Local;
+use penstock::gate::plan::{Plan, Timing};
+use penstock::gate::state::actor_health::ActorHealth;
+use penstock::gate::state::lease_cache::LeaseCache;
+use penstock::gate::state::local_limiter::LocalLimiter;
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
 use penstock::policy::Policy;
-use penstock::protocol::rates::{Actors, Ask, Reply, Seat, Trouble};
+use penstock::protocol::rates::{ActorKey, Actors, Ask, CallError, Reply};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -28,19 +28,19 @@ pub fn now() -> Time {
 pub struct Deployment {
     pub policy: Policy,
     pub actors: RefCell<BTreeMap<String, Rc<World>>>,
-    pub trouble: RefCell<Option<Trouble>>,
+    pub trouble: RefCell<Option<CallError>>,
     /// What every actor says instead of the truth.
     pub lie: RefCell<Option<Reply>>,
     pub calls: Cell<u32>,
     /// How long an actor takes, for the seats whose description contains the text.
     pub slow: RefCell<Option<(&'static str, Span)>>,
-    pub wallet: RefCell<Wallet>,
-    local: RefCell<Local>,
-    pub circuits: RefCell<Circuits>,
+    pub wallet: RefCell<LeaseCache>,
+    local: RefCell<LocalLimiter>,
+    pub circuits: RefCell<ActorHealth>,
 }
 
 impl Actors for Deployment {
-    async fn ask(&self, seat: &Seat<'_>, ask: &Ask, patience: Span) -> Result<Reply, Trouble> {
+    async fn ask(&self, seat: &ActorKey<'_>, ask: &Ask, patience: Span) -> Result<Reply, CallError> {
         self.calls.set(self.calls.get() + 1);
         let slow = self.slow.borrow().filter(|(which, _)| format!("{seat:?}").contains(which));
         if let Some((_, takes)) = slow {
@@ -49,7 +49,7 @@ impl Actors for Deployment {
             Turn::default().await;
             NOW.set(now().max(begun.plus(takes.min(patience))));
             if takes > patience {
-                return Err(Trouble::Late);
+                return Err(CallError::Late);
             }
         }
         if let Some(trouble) = self.trouble.borrow().clone() {
@@ -60,7 +60,7 @@ impl Actors for Deployment {
         }
         let world = Rc::clone(self.actors.borrow_mut().entry(format!("{seat:?}")).or_default());
         world.now.set(now());
-        world.answer(ask).await.map_err(Trouble::Failed)
+        world.answer(ask).await.map_err(CallError::Failed)
     }
 
     async fn pause(&self, span: Span) {
@@ -96,15 +96,15 @@ impl Deployment {
 
     /// What decides in this deployment's one isolate.
     pub fn gate(&self) -> Gate<'_, Deployment> {
-        let patience = Patience { durable_after: Span::from_secs(10), deadline: Span::from_millis(250) };
+        let patience = Timing { durable_after: Span::from_secs(10), deadline: Span::from_millis(250) };
         let Deployment { wallet, local, circuits, .. } = self;
         Gate { actors: self, wallet, local, circuits, patience, wall: now }
     }
 
     /// What runs errands for this deployment's one isolate.
-    pub fn runner(&self) -> Runner<'_, Deployment> {
-        let patience = Patience { durable_after: Span::from_secs(10), deadline: Span::from_millis(250) };
-        Runner { actors: self, wallet: &self.wallet, circuits: &self.circuits, patience, wall: now }
+    pub fn runner(&self) -> ActorCalls<'_, Deployment> {
+        let patience = Timing { durable_after: Span::from_secs(10), deadline: Span::from_millis(250) };
+        ActorCalls { actors: self, wallet: &self.wallet, circuits: &self.circuits, patience, wall: now }
     }
 
     /// Whether such a request passes.

@@ -1,7 +1,7 @@
 //! What an isolate keeps when there are more callers than it has room for.
 
 use crate::support::EVENING;
-use penstock::gate::state::lease_cache::Wallet;
+use penstock::gate::state::lease_cache::LeaseCache;
 use penstock::identity::Subject;
 use penstock::limit::gcra::Gcra;
 use penstock::limit::time::Span;
@@ -16,7 +16,7 @@ fn caller(number: u64) -> Subject {
 #[test]
 fn a_flood_of_callers_that_matter_takes_the_place_of_some_of_them_not_of_all() {
     let terms = Terms::Rate(Gcra::new(Span::from_secs(12), 5).unwrap());
-    let mut wallet = Wallet::default();
+    let mut wallet = LeaseCache::default();
     for number in 0..CALLERS {
         wallet.owe((0, Some(caller(number))), &terms, 2, EVENING);
     }
@@ -28,7 +28,7 @@ fn a_flood_of_callers_that_matter_takes_the_place_of_some_of_them_not_of_all() {
 #[test]
 fn what_is_owed_outlives_callers_of_whom_nothing_would_be_lost() {
     let terms = Terms::Rate(Gcra::new(Span::from_secs(12), 5).unwrap());
-    let mut wallet = Wallet::default();
+    let mut wallet = LeaseCache::default();
     for number in 0..10_000 {
         wallet.owe((0, Some(caller(number))), &terms, 2, EVENING);
     }

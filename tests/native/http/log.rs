@@ -1,24 +1,24 @@
 //! Log lines.
 
-use penstock::concurrency::caps::{self, Crowded, Kind};
+use penstock::concurrency::caps::{self, CapRefusal, RequestKind};
 use penstock::gate::decision::{Reason, Refusal, Unchecked};
-use penstock::gate::plan::{Met, Plan};
+use penstock::gate::plan::{Plan, PlannedLimit};
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
-use penstock::log::refusal_sampler::{Flood, Of, Say};
-use penstock::log::{Effect, Warned, blocked_line, counted_line, crowded_line, refusal_line};
+use penstock::log::refusal_sampler::{LogAction, RefusalKey, RefusalSampler};
+use penstock::log::{Effect, RecentWarnings, blocked_line, counted_line, crowded_line, refusal_line};
 use penstock::policy::{Block, Policy};
-use penstock::protocol::rates::Trouble;
+use penstock::protocol::rates::CallError;
 use std::collections::BTreeMap;
 
-fn with_limit(check: impl FnOnce(Met<'_>)) {
+fn with_limit(check: impl FnOnce(PlannedLimit<'_>)) {
     let vars = BTreeMap::from([("LIMIT_BASE".to_string(), serde_json::json!({"per_ip": "5/min"}))]);
     let policy = Policy::read(&vars).unwrap();
     let plan = Plan::new(&policy, None, Subject::from_bytes([1; 16]), |_| None);
     check(plan.limits().next().unwrap());
 }
 
-fn refusal(met: Met<'_>) -> Refusal<'_> {
+fn refusal(met: PlannedLimit<'_>) -> Refusal<'_> {
     Refusal {
         met,
         reason: Reason::RateLimited,
@@ -59,20 +59,20 @@ fn a_blocked_address_is_one_json_line_too_and_is_not_in_it() {
 
 #[test]
 fn in_a_flood_a_hundred_are_told_of_one_by_one_and_the_rest_counted() {
-    let mut flood = Flood::default();
-    let of = |number| move || Of::Limit(number, Reason::RateLimited, Effect::Refused);
+    let mut flood = RefusalSampler::default();
+    let of = |number| move || RefusalKey::Limit(number, Reason::RateLimited, Effect::Refused);
     let at = |millis| Time::from_millis(1_000_000).plus(Span::from_millis(millis));
-    let lines = (0..100).filter(|n| flood.refused(of(0), at(n * 5)) == Say::Line).count();
+    let lines = (0..100).filter(|n| flood.refused(of(0), at(n * 5)) == LogAction::Line).count();
     assert_eq!(lines, 100);
-    assert_eq!(flood.refused(of(1), at(600)), Say::First);
-    assert_eq!(flood.refused(of(1), at(999)), Say::Nothing);
-    assert_eq!(flood.refused(of(0), at(999)), Say::Nothing);
+    assert_eq!(flood.refused(of(1), at(600)), LogAction::First);
+    assert_eq!(flood.refused(of(1), at(999)), LogAction::Nothing);
+    assert_eq!(flood.refused(of(0), at(999)), LogAction::Nothing);
     assert!(flood.take(at(999)).is_empty(), "the second is not over");
     let counted = flood.take(at(1_000));
     assert_eq!(counted.into_iter().collect::<Vec<_>>(), [(of(0)(), 1), (of(1)(), 2)]);
     assert!(flood.take(at(1_000)).is_empty(), "it is told of once");
-    assert_eq!(flood.refused(of(0), at(1_000)), Say::Line, "another second");
-    assert_eq!(flood.refused(of(0), at(10)), Say::Line, "a clock that steps back");
+    assert_eq!(flood.refused(of(0), at(1_000)), LogAction::Line, "another second");
+    assert_eq!(flood.refused(of(0), at(10)), LogAction::Line, "a clock that steps back");
 }
 
 #[test]
@@ -80,11 +80,11 @@ fn what_was_counted_is_one_json_line_for_each_limit() {
     let vars = BTreeMap::from([("LIMIT_BASE".to_string(), serde_json::json!({"per_ip": ["5/min", "9/h"]}))]);
     let policy = Policy::read(&vars).unwrap();
     assert_eq!(
-        counted_line(&Of::Limit(1, Reason::RateLimited, Effect::Shadow), 7, &policy),
+        counted_line(&RefusalKey::Limit(1, Reason::RateLimited, Effect::Shadow), 7, &policy),
         r#"{"event":"refused","limit":"base/ip-2","scope":"ip","reason":"rate_limited","binding":"base","count":7,"shadow":true}"#
     );
     assert_eq!(
-        counted_line(&Of::Block(None, Effect::Refused), 2, &policy),
+        counted_line(&RefusalKey::Block(None, Effect::Refused), 2, &policy),
         r#"{"event":"refused","reason":"blocked","count":2}"#
     );
 }
@@ -93,8 +93,8 @@ fn what_was_counted_is_one_json_line_for_each_limit() {
 fn a_full_cap_is_one_json_line_too() {
     let vars = BTreeMap::from([("LIMIT_BASE".to_string(), serde_json::json!({"in_flight": 5}))]);
     let policy = Policy::read(&vars).unwrap();
-    let met = caps::met(&policy, None, Kind::Plain);
-    let crowded = Crowded { cap: met[0].cap, binding: met[0].binding, reason: Reason::OverCapacity, wait: 2 };
+    let met = caps::met(&policy, None, RequestKind::Plain);
+    let crowded = CapRefusal { cap: met[0].cap, binding: met[0].binding, reason: Reason::OverCapacity, wait: 2 };
     assert_eq!(
         crowded_line(&crowded, Subject::from_bytes([0xab; 16]), Effect::Shadow, None),
         concat!(
@@ -118,8 +118,8 @@ fn what_a_caller_puts_into_a_line_is_escaped_and_cut() {
 #[test]
 fn sto_04_one_warning_per_limit_and_interval() {
     with_limit(|met| {
-        let mut warned = Warned::default();
-        let unchecked = Unchecked { met, trouble: Some(Trouble::Overloaded) };
+        let mut warned = RecentWarnings::default();
+        let unchecked = Unchecked { met, trouble: Some(CallError::Overloaded) };
         let at = |secs| Time::from_millis(1_000_000).plus(Span::from_secs(secs));
         let line = warned.unchecked(&unchecked, at(0)).unwrap();
         assert!(line.contains(r#""place":"base/ip""#) && line.contains("overloaded"), "{line}");

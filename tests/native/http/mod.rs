@@ -10,7 +10,7 @@ mod target;
 
 use penstock::gate::decision::{Reason, Refusal};
 use penstock::gate::plan::Plan;
-use penstock::http::answer::{Answer, Asker};
+use penstock::http::answer::{Answer, Recipient};
 use penstock::http::problem::Problem;
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
@@ -53,8 +53,8 @@ impl Refused {
 }
 
 /// Whoever sends such a request.
-fn asker(method: &str, headers: &[(&str, &str)]) -> Asker {
-    Asker::read(method, |name| headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string()))
+fn asker(method: &str, headers: &[(&str, &str)]) -> Recipient {
+    Recipient::read(method, |name| headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string()))
 }
 
 /// An answer's header; never there twice.

@@ -1,10 +1,10 @@
 //! Who reads an answer, by what the request asks for.
 
-use penstock::http::negotiate::{Language, Reader};
+use penstock::http::negotiate::{AnswerFormat, Language};
 use proptest::prelude::*;
 
+use AnswerFormat::{Person, Program, Text};
 use Language::{Chinese, English};
-use Reader::{Person, Program, Text};
 
 #[test]
 fn a_request_gets_what_it_asks_for() {
@@ -60,7 +60,7 @@ fn a_request_gets_what_it_asks_for() {
         (Some("text/html;x=\"never closed, application/json"), Person),
     ];
     for (accept, reader) in table {
-        assert_eq!(Reader::of(None, accept), reader, "{accept:?}");
+        assert_eq!(AnswerFormat::of(None, accept), reader, "{accept:?}");
     }
 }
 
@@ -77,8 +77,8 @@ fn a_grpc_web_call_is_known_by_its_type() {
         ("application/json", None),
         ("", None),
     ] {
-        let reader = answered.map_or(Text, Reader::GrpcWeb);
-        assert_eq!(Reader::of(Some(content_type), Some("text/plain")), reader, "{content_type}");
+        let reader = answered.map_or(Text, AnswerFormat::GrpcWeb);
+        assert_eq!(AnswerFormat::of(Some(content_type), Some("text/plain")), reader, "{content_type}");
     }
 }
 
@@ -115,18 +115,18 @@ fn people_are_spoken_to_in_the_language_they_like_better() {
 fn a_flood_changes_nothing() {
     for item in ["text/html;q=0.1,", ",", ";", "\"", "\\", "*/*;q=0.1,", "q=", "=;=,\"\\"] {
         let flood = item.repeat(130_000 / item.len());
-        assert_eq!(Reader::of(Some(&flood), Some(&format!("text/html,{flood}"))), Person, "{item}");
+        assert_eq!(AnswerFormat::of(Some(&flood), Some(&format!("text/html,{flood}"))), Person, "{item}");
         assert_eq!(Language::of(Some(&flood)), English, "{item}");
     }
     let conflict = "text/html;q=0.1, text/html;q=0.9, text/html;q=0, application/json;q=0.5";
-    assert_eq!(Reader::of(None, Some(conflict)), Person, "of two that say the same thing the better one counts");
+    assert_eq!(AnswerFormat::of(None, Some(conflict)), Person, "of two that say the same thing the better one counts");
 }
 
 proptest! {
     #[test]
     fn cf_04_no_header_makes_it_panic(left in any::<String>(), right in "[a-z*/;,=q0-9.\"\\\\ -]{0,80}") {
-        Reader::of(Some(&left), Some(&right));
-        Reader::of(Some(&right), Some(&left));
+        AnswerFormat::of(Some(&left), Some(&right));
+        AnswerFormat::of(Some(&right), Some(&left));
         Language::of(Some(&left));
         Language::of(Some(&right));
     }

@@ -1,7 +1,7 @@
 //! Refusals to the letter.
 
 use super::{NOW, Refused, asker, header, policy};
-use penstock::concurrency::caps::{Crowded, Kind, met};
+use penstock::concurrency::caps::{CapRefusal, RequestKind, met};
 use penstock::gate::decision::Reason;
 use penstock::http::answer::Answer;
 use penstock::http::problem::{Failure, Problem};
@@ -121,8 +121,8 @@ fn a_failure_is_a_problem_too_and_gives_nothing_away() {
 /// What a caller of `/x` is told whom a cap of this binding refuses.
 fn crowded(binding: &str, reason: Reason, style: HeaderStyle, reader: &[(&str, &str)]) -> Answer {
     let policy = policy(&format!(r#"{{"LIMIT_X": {{"route": "/x", "message": "Sorry.", {binding}}}}}"#));
-    let caps = met(&policy, policy.route("GET", "h", "/x"), Kind::Socket);
-    let crowded = Crowded { cap: caps[0].cap, binding: caps[0].binding, reason, wait: 2 };
+    let caps = met(&policy, policy.route("GET", "h", "/x"), RequestKind::Socket);
+    let crowded = CapRefusal { cap: caps[0].cap, binding: caps[0].binding, reason, wait: 2 };
     Answer::new(&Problem::crowded(&crowded, style, NOW), &asker("GET", reader), &policy.settings)
 }
 

@@ -1,7 +1,9 @@
 //! The sizes and the windows of what is prepaid.
 
 use penstock::limit::gcra::Gcra;
-use penstock::limit::lease::{Ahead, HORIZON, Horizon, LONGEST_HORIZON, Lease, Pace, SHARE, Wish, ahead, grant};
+use penstock::limit::lease::{
+    HORIZON, Horizon, LONGEST_HORIZON, Lease, SHARE, SavedTat, SlowStart, Wish, ahead, grant,
+};
 use penstock::limit::time::{Span, Time};
 use proptest::prelude::*;
 
@@ -51,12 +53,12 @@ fn what_was_spent_and_not_used_can_be_spent_again_once() {
 
 #[test]
 fn a_slow_holder_wishes_for_nothing_and_a_fast_one_for_twice_as_much_until_it_is_enough() {
-    let mut slow = Pace::new(NOW);
+    let mut slow = SlowStart::new(NOW);
     for second in 1..20 {
         slow.spend(1);
         assert_eq!(slow.wish(NOW.plus(Span::from_secs(second)), HORIZON), 0);
     }
-    let mut fast = Pace::new(NOW);
+    let mut fast = SlowStart::new(NOW);
     let wishes: Vec<u64> = (1..8)
         .map(|step| {
             fast.spend(20);
@@ -160,7 +162,7 @@ proptest! {
         gcra in buckets(),
         takes in prop::collection::vec((0..2_000_000_000_u64, 1..5_u64), 1..100),
     ) {
-        let mut saved = Ahead::default();
+        let mut saved = SavedTat::default();
         let (mut tat, mut now) = (NOW, NOW);
         for (later, cost) in takes {
             now = now.plus(Span::from_nanos(later));

@@ -2,7 +2,7 @@
 
 use crate::support::{World, ask, met, rate};
 use penstock::limit::time::{Span, Time};
-use penstock::limit::warmup::Saved;
+use penstock::limit::warmup::SavedWarmup;
 use penstock::protocol::rates::{Ask, Demand, Outcome};
 use proptest::prelude::*;
 
@@ -188,11 +188,11 @@ fn nothing_is_handed_out_before_the_ramp_is_saved() {
 #[test]
 fn the_form_on_disk_is_unchanged() {
     let text = "1795975200000000000 30000000000 100000000 10000000 1795975230000000000";
-    let saved = Saved::read(text).unwrap();
+    let saved = SavedWarmup::read(text).unwrap();
     assert_eq!((saved.from, saved.to), (Span::from_millis(100), Span::from_millis(10)));
     assert_eq!(saved.write(), text);
     for bad in ["", "1 2 3 4", "1 2 3 4 x", "1 2 3 4 -5"] {
-        assert_eq!(Saved::read(bad), None, "{bad:?}");
+        assert_eq!(SavedWarmup::read(bad), None, "{bad:?}");
     }
 }
 

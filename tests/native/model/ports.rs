@@ -4,17 +4,17 @@ use super::case::{Bug, Case};
 use core::cell::{Cell, RefCell};
 use core::pin::Pin;
 use core::task::{Context, Poll};
-use penstock::actor::rates::buckets::Disk;
-use penstock::actor::rates::prepaid_quota::Rest;
-use penstock::gate::state::lease_cache::{Name, Wallet};
-use penstock::gate::state::tokens::{Held, Trip};
+use penstock::actor::rates::buckets::BucketStore;
+use penstock::actor::rates::prepaid_quota::UnusedQuota;
+use penstock::gate::state::lease_cache::{LeaseCache, LimitKey};
+use penstock::gate::state::tokens::{RoundTrip, Tokens};
 use penstock::identity::Subject;
 use penstock::ledger::{Added, Entry, Ledger};
 use penstock::limit::bucket_table::BucketId;
 use penstock::limit::gcra::Gcra;
 use penstock::limit::time::{Span, Time};
-use penstock::limit::warmup::Saved;
-use penstock::protocol::rates::{Actors, Ask, Outcome, Reply, Seat, Terms, Trouble};
+use penstock::limit::warmup::SavedWarmup;
+use penstock::protocol::rates::{ActorKey, Actors, Ask, CallError, Outcome, Reply, Terms};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
@@ -47,7 +47,7 @@ impl<T> Future for Wait<T> {
 /// An actor's answer, and the true times at which it began and was done.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    pub said: Result<Reply, Trouble>,
+    pub said: Result<Reply, CallError>,
     pub begun: Time,
     pub done: Time,
 }
@@ -55,7 +55,7 @@ pub struct Answer {
 /// A question on its way.
 pub struct Sent {
     pub task: u32,
-    pub seat: Seat<'static>,
+    pub seat: ActorKey<'static>,
     pub ask: Ask,
     pub slot: Slot<Answer>,
 }
@@ -107,7 +107,7 @@ impl Shared {
 
 /// One question of a request, when it was asked, and the answer that came.
 pub struct Question {
-    pub seat: Seat<'static>,
+    pub seat: ActorKey<'static>,
     pub ask: Ask,
     pub asked: Time,
     pub answer: Option<Answer>,
@@ -120,29 +120,29 @@ pub struct Record {
 }
 
 /// Slots that a planted bug keeps outside of the wallet: whose, of what, and when.
-pub type Kept = Rc<RefCell<Vec<(Name, Gcra, Time)>>>;
+pub type Kept = Rc<RefCell<Vec<(LimitKey, Gcra, Time)>>>;
 
 /// One request's or errand's way to the actors.
 pub struct Port {
     pub shared: Rc<Shared>,
     pub task: u32,
     pub record: Rc<Record>,
-    pub wallet: Rc<RefCell<Wallet>>,
+    pub wallet: Rc<RefCell<LeaseCache>>,
     /// The names under which the wallet keeps the limits of a policy.
-    pub names: BTreeMap<String, Name>,
+    pub names: BTreeMap<String, LimitKey>,
     /// Slots that the planted bugs keep.
     pub kept: Kept,
 }
 
 impl Actors for Port {
-    async fn ask(&self, seat: &Seat<'_>, ask: &Ask, _patience: Span) -> Result<Reply, Trouble> {
+    async fn ask(&self, seat: &ActorKey<'_>, ask: &Ask, _patience: Span) -> Result<Reply, CallError> {
         let asked = self.shared.now.get();
         let place = self.record.taken.borrow().len();
         let question = Question { seat: seat.clone().into_owned(), ask: ask.clone(), asked, answer: None };
         self.record.taken.borrow_mut().push(question);
         let mut answer = self.once(seat, ask.clone()).await;
         // As `actor::client` does it.
-        if answer.said == Err(Trouble::Disconnected) {
+        if answer.said == Err(CallError::Disconnected) {
             let again = if self.shared.case.bug == Bug::RepeatInFull { ask.clone() } else { ask.repeated() };
             answer = self.once(seat, again).await;
         }
@@ -160,7 +160,7 @@ impl Actors for Port {
 }
 
 impl Port {
-    async fn once(&self, seat: &Seat<'_>, ask: Ask) -> Answer {
+    async fn once(&self, seat: &ActorKey<'_>, ask: Ask) -> Answer {
         let slot = Slot::default();
         self.shared.sent.borrow_mut().push_back(Sent {
             task: self.task,
@@ -174,14 +174,14 @@ impl Port {
     /// What the planted bugs do with an answer.
     fn mistake(&self, ask: &Ask, answer: &mut Answer, asked: Time) {
         let Ok(reply) = &mut answer.said else { return };
-        let trip = Trip { asked, heard: self.shared.now.get() };
+        let trip = RoundTrip { asked, heard: self.shared.now.get() };
         let refused = reply.outcomes.iter().any(|outcome| matches!(outcome, Outcome::Refused { .. }));
         for ((demand, outcome), grant) in ask.demands.iter().zip(&mut reply.outcomes).zip(&mut reply.grants) {
             let name = self.names[&demand.limit];
             match (self.shared.case.bug, &mut *outcome) {
                 (Bug::MetIsTaken, Outcome::Met { .. }) if refused => {
                     let mut wallet = self.wallet.borrow_mut();
-                    if let Some(held) = Held::taken(&demand.terms, demand.cost, outcome, trip) {
+                    if let Some(held) = Tokens::taken(&demand.terms, demand.cost, outcome, trip) {
                         wallet.give_back(name, held, trip.heard);
                     }
                 }
@@ -204,13 +204,13 @@ pub struct ModelDisk {
     pub rows: RefCell<BTreeMap<BucketId, Time>>,
     /// What is said to be saved and is not.
     pub unsaved: RefCell<BTreeMap<BucketId, Time>>,
-    pub warm: RefCell<BTreeMap<BucketId, Saved>>,
+    pub warm: RefCell<BTreeMap<BucketId, SavedWarmup>>,
     pub lazy: bool,
     pub refuses: Cell<bool>,
     pub fails: Cell<bool>,
 }
 
-impl Disk for ModelDisk {
+impl BucketStore for ModelDisk {
     fn save(&self, id: BucketId, tat: Time) -> Result<u32, String> {
         if self.refuses.get() {
             return Err("SQLITE_FULL".into());
@@ -224,7 +224,7 @@ impl Disk for ModelDisk {
         if self.fails.get() { Err("SQLITE_IOERR".into()) } else { Ok(1) }
     }
 
-    fn save_warm(&self, id: BucketId, warm: &Saved) -> Result<u32, String> {
+    fn save_warm(&self, id: BucketId, warm: &SavedWarmup) -> Result<u32, String> {
         if self.refuses.get() {
             return Err("SQLITE_FULL".into());
         }
@@ -248,7 +248,7 @@ impl Ledger for ModelLedger {
         Wait(slot).await
     }
 
-    async fn give_back(&self, rest: &Rest) -> Result<(), String> {
+    async fn give_back(&self, rest: &UnusedQuota) -> Result<(), String> {
         let lost = self.0.rest_lost.replace(false);
         let times = if lost && self.0.case.bug == Bug::RestTwice { 2 } else { 1 };
         for _ in 0..times {

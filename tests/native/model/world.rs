@@ -5,14 +5,14 @@ use super::ports::{Admission, Answer, Kept, ModelDisk, ModelLedger, Port, Record
 use core::cell::{Cell, RefCell};
 use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
-use penstock::actor::rates::buckets::{Counter, answer};
-use penstock::gate::background::Runner;
+use penstock::actor::rates::buckets::{Buckets, answer};
+use penstock::gate::background::ActorCalls;
 use penstock::gate::decide::Gate;
-use penstock::gate::plan::{Patience, Plan, Stop};
-use penstock::gate::state::actor_health::Circuits;
-use penstock::gate::state::lease_cache::{Name, Wallet};
-use penstock::gate::state::local_limiter::Local;
-use penstock::gate::state::tokens::Held;
+use penstock::gate::plan::{LimitGroup, Plan, Timing};
+use penstock::gate::state::actor_health::ActorHealth;
+use penstock::gate::state::lease_cache::{LeaseCache, LimitKey};
+use penstock::gate::state::local_limiter::LocalLimiter;
+use penstock::gate::state::tokens::Tokens;
 use penstock::identity::Subject;
 use penstock::ledger::{Added, Ledger};
 use penstock::limit::bucket_table::BucketId;
@@ -20,7 +20,7 @@ use penstock::limit::gcra::Gcra;
 use penstock::limit::lease::Lease;
 use penstock::limit::time::{Span, Time};
 use penstock::policy::Scope;
-use penstock::protocol::rates::{Ask, Intent, Reply, Seat, Terms, Trouble};
+use penstock::protocol::rates::{ActorKey, Ask, CallError, Intent, Reply, Terms};
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -31,9 +31,9 @@ pub const ISOLATES: usize = 2;
 const CALLER: Subject = Subject::from_bytes([7; 16]);
 
 pub struct Isolate {
-    pub wallet: Rc<RefCell<Wallet>>,
-    local: Rc<RefCell<Local>>,
-    circuits: Rc<RefCell<Circuits>>,
+    pub wallet: Rc<RefCell<LeaseCache>>,
+    local: Rc<RefCell<LocalLimiter>>,
+    circuits: Rc<RefCell<ActorHealth>>,
     kept: Kept,
     /// How far its wall clock has fallen back.
     behind: Span,
@@ -47,8 +47,8 @@ impl Isolate {
 }
 
 pub struct Actor {
-    seat: Seat<'static>,
-    counter: Rc<RefCell<Counter>>,
+    seat: ActorKey<'static>,
+    counter: Rc<RefCell<Buckets>>,
     disk: Rc<ModelDisk>,
     behind: Span,
     /// TATs that a planted bug goes back to.
@@ -259,7 +259,7 @@ impl World {
         match fault {
             Fault::AskLost => {
                 let Some(place) = self.nth(number, Call::under_way) else { return false };
-                self.hand(place, Err(Trouble::Disconnected));
+                self.hand(place, Err(CallError::Disconnected));
             }
             Fault::ReplyLost => {
                 let Some(place) = self.nth(number, Call::answered) else { return false };
@@ -269,7 +269,7 @@ impl World {
                         actor.counter.borrow_mut().restore(*id, *tat);
                     }
                 }
-                self.hand(place, Err(Trouble::Disconnected));
+                self.hand(place, Err(CallError::Disconnected));
             }
             Fault::ReplyLate => {
                 let Some(place) = self.nth(number, Call::delivered) else { return false };
@@ -280,7 +280,7 @@ impl World {
                     self.calls.remove(place);
                 }
                 let now = self.now();
-                *slot.borrow_mut() = Some(Answer { said: Err(Trouble::Late), begun: now, done: now });
+                *slot.borrow_mut() = Some(Answer { said: Err(CallError::Late), begun: now, done: now });
                 self.told(task, 1);
             }
             Fault::DiskRefuses => return self.deliver(number, |disk| disk.refuses.set(true)),
@@ -353,7 +353,7 @@ impl World {
                 names: names.collect(),
                 kept,
             };
-            let patience = Patience { durable_after: case.durable_after, deadline: case.deadline };
+            let patience = Timing { durable_after: case.durable_after, deadline: case.deadline };
             let gate = Gate { actors: &port, wallet: &wallet, local: &local, circuits: &circuits, patience, wall };
             let decision = gate.decide(&plan).await;
             told.set(Some(decision.refusal.as_ref().map(|refusal| refusal.wait)));
@@ -362,7 +362,7 @@ impl World {
             }
             admit(&shared, &plan, &record);
             let (refills, tendings) = (gate.refills(&plan), gate.tendings(&plan));
-            let runner = Runner { actors: &port, wallet: &wallet, circuits: &circuits, patience, wall };
+            let runner = ActorCalls { actors: &port, wallet: &wallet, circuits: &circuits, patience, wall };
             futures_util::future::join_all(refills.into_iter().map(|errand| runner.refill(errand))).await;
             futures_util::future::join_all(tendings.into_iter().map(|errand| runner.tend(errand))).await;
         });
@@ -372,7 +372,7 @@ impl World {
     }
 
     /// A planted bug's slots that may be spent by now.
-    fn use_kept(&self, kept: &[(Name, Gcra, Time)], isolate: usize) {
+    fn use_kept(&self, kept: &[(LimitKey, Gcra, Time)], isolate: usize) {
         let now = self.now();
         let (wallet, later) = (&self.isolates[isolate].wallet, &self.isolates[isolate].kept);
         let mut used = false;
@@ -383,7 +383,7 @@ impl World {
             }
             if !used && (early || slot <= now.plus(gcra.tolerance())) {
                 let lease = Lease::new(slot.since(now).min(gcra.tolerance()), 1, now, now);
-                wallet.borrow_mut().give_back(name, Held::Rate(gcra, lease), now);
+                wallet.borrow_mut().give_back(name, Tokens::Lease(gcra, lease), now);
                 used = true;
             } else {
                 later.borrow_mut().push((name, gcra, slot));
@@ -483,7 +483,7 @@ impl World {
         set_wall(now.minus(actor.behind));
         if let Poll::Ready(said) = work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             call.work = None;
-            call.answer = Some(Answer { said: said.map_err(Trouble::Failed), begun: call.begun, done: now });
+            call.answer = Some(Answer { said: said.map_err(CallError::Failed), begun: call.begun, done: now });
         }
     }
 
@@ -495,7 +495,7 @@ impl World {
     }
 
     /// Ends a call with what whoever asked is told.
-    fn hand(&mut self, place: usize, said: Result<Reply, Trouble>) {
+    fn hand(&mut self, place: usize, said: Result<Reply, CallError>) {
         let call = self.calls.remove(place);
         let mut hasher = DefaultHasher::new();
         format!("{said:?}").hash(&mut hasher);
@@ -573,7 +573,7 @@ impl World {
         }
         self.actor_crashes += 1;
         self.losses += self.calls.iter().filter(|call| call.actor == number && call.work.is_some()).count() as u64;
-        let counter = Rc::new(RefCell::new(Counter::default()));
+        let counter = Rc::new(RefCell::new(Buckets::default()));
         for (id, tat) in self.actors[number].disk.rows.borrow().iter() {
             counter.borrow_mut().restore(*id, *tat);
         }
@@ -585,7 +585,7 @@ impl World {
         self.actors[number].disk.unsaved.borrow_mut().clear();
         while let Some(place) = self.calls.iter().position(|call| call.actor == number && call.work.is_some()) {
             self.calls[place].work = None;
-            self.hand(place, Err(Trouble::Disconnected));
+            self.hand(place, Err(CallError::Disconnected));
         }
         true
     }
@@ -700,10 +700,10 @@ impl World {
 fn admit(shared: &Shared, plan: &Plan<'_>, record: &Record) {
     let taken = record.taken.borrow();
     let now = shared.now.get();
-    let to_shared = |seat: &Seat<'_>| matches!(seat, Seat::Shared(_));
+    let to_shared = |seat: &ActorKey<'_>| matches!(seat, ActorKey::Shared(_));
     let first_shared = taken.iter().find(|question| to_shared(&question.seat)).map_or(now, |question| question.asked);
     let mut admitted = shared.admitted.borrow_mut();
-    let mut note = |stop: &Stop<'_>, in_hand: Time| {
+    let mut note = |stop: &LimitGroup<'_>, in_hand: Time| {
         let mut takes =
             taken.iter().filter(|question| question.seat == stop.seat && question.ask.intent == Intent::Take);
         let take = takes.next();

@@ -1,7 +1,7 @@
 //! `ALLOW` and `BLOCK`, of a deployment and of a binding.
 
 use penstock::identity::{Address, Presented};
-use penstock::policy::{Policy, Reception};
+use penstock::policy::{AddressVerdict, Policy};
 use serde_json::{Value, json};
 
 use super::{each_has_one_fault, faults, policy};
@@ -18,7 +18,7 @@ impl Presented for From {
     }
 }
 
-fn received(policy: &Policy, path: &str, ip: &'static str, check: impl FnOnce(Reception<'_>)) {
+fn received(policy: &Policy, path: &str, ip: &'static str, check: impl FnOnce(AddressVerdict<'_>)) {
     check(policy.receive(policy.route("GET", "h", path), &Address::read(&From(ip), 64)));
 }
 

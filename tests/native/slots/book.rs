@@ -1,11 +1,11 @@
 //! What an isolate makes of what it is lent.
 
 use crate::support::EVENING;
-use penstock::concurrency::permit_lease::{Book, Turn};
-use penstock::gate::state::actor_health::Heard;
+use penstock::concurrency::permit_lease::{NextStep, PermitLease};
+use penstock::gate::state::actor_health::CallResult;
 use penstock::limit::time::{Span, Time};
 use penstock::policy::Size;
-use penstock::protocol::permits::{Answer, Holder, Question, Reserve, TERM};
+use penstock::protocol::permits::{Holder, PermitAsk, PermitReply, Reserve, TERM};
 
 const ME: Holder = Holder { id: 7, life: 0 };
 const PATIENCE: Span = Span::from_millis(250);
@@ -14,40 +14,40 @@ fn ms(millis: u64) -> Time {
     EVENING.plus(Span::from_millis(millis))
 }
 
-fn book() -> Book {
-    Book::new(ME, Size::Fixed(10))
+fn book() -> PermitLease {
+    PermitLease::new(ME, Size::Fixed(10))
 }
 
-fn given(slots: u64) -> Answer {
+fn given(slots: u64) -> PermitReply {
     beside(0, slots)
 }
 
 /// So many slots, where others hold `others`.
-fn beside(others: u64, slots: u64) -> Answer {
+fn beside(others: u64, slots: u64) -> PermitReply {
     let free = 10 - others - slots;
-    Answer { slots, share: 10, cap: 10, free, term: TERM, again: Span::from_millis(50), rows: 1 }
+    PermitReply { slots, share: 10, cap: 10, free, term: TERM, again: Span::from_millis(50), rows: 1 }
 }
 
-fn asks(turn: Turn) -> Question {
+fn asks(turn: NextStep) -> PermitAsk {
     match turn {
-        Turn::Ask(question) => question,
+        NextStep::Ask(question) => question,
         turn => panic!("{turn:?}"),
     }
 }
 
-fn goes(turn: Turn) -> u64 {
+fn goes(turn: NextStep) -> u64 {
     match turn {
-        Turn::Go(id) => id,
+        NextStep::Go(id) => id,
         turn => panic!("{turn:?}"),
     }
 }
 
-fn turn(book: &mut Book, now: Time) -> Turn {
+fn turn(book: &mut PermitLease, now: Time) -> NextStep {
     book.turn(Reserve::Nothing, now, PATIENCE)
 }
 
 /// A book with `slots` slots in hand, none of them in use.
-fn with(slots: u64) -> Book {
+fn with(slots: u64) -> PermitLease {
     let mut book = book();
     (0..slots).for_each(|_| book.press(Reserve::Nothing));
     let question = asks(turn(&mut book, EVENING));
@@ -62,7 +62,7 @@ fn a_crowd_asks_twice_and_is_let_in_together() {
     let first = asks(turn(&mut book, EVENING));
     assert_eq!((first.keeps, first.wants), (0, 1));
     for _ in 0..8 {
-        assert_eq!(turn(&mut book, EVENING), Turn::Look);
+        assert_eq!(turn(&mut book, EVENING), NextStep::Look);
         book.press(Reserve::Nothing);
     }
     book.hear(first.number, Ok(given(1)), EVENING);
@@ -82,7 +82,7 @@ fn a_slot_that_falls_free_is_used_at_once_even_while_it_is_full() {
     let question = asks(turn(&mut book, EVENING));
     book.hear(question.number, Ok(given(2)), EVENING);
     for at in [0, 20, 49] {
-        assert_eq!(turn(&mut book, ms(at)), Turn::Full, "no call for those who are refused");
+        assert_eq!(turn(&mut book, ms(at)), NextStep::Full, "no call for those who are refused");
     }
     book.leave(first);
     goes(turn(&mut book, ms(49)));
@@ -155,7 +155,7 @@ fn after_a_hold_up_the_living_get_their_turn_before_they_are_counted_out() {
     let mut book = with(1);
     let id = goes(turn(&mut book, EVENING));
     // The isolate was held up for four seconds, and a newcomer has the first turn.
-    assert_ne!(turn(&mut book, ms(4_000)), Turn::Go(id + 1));
+    assert_ne!(turn(&mut book, ms(4_000)), NextStep::Go(id + 1));
     assert_eq!(book.in_use(ms(4_000)), 1);
     book.beat(id, ms(4_010));
     assert_eq!(book.in_use(ms(5_000)), 1);
@@ -164,13 +164,13 @@ fn after_a_hold_up_the_living_get_their_turn_before_they_are_counted_out() {
 }
 
 /// As many as get a slot without asking.
-fn let_in(book: &mut Book, leaves: Reserve, now: Time) -> Vec<u64> {
-    let go = |turn| if let Turn::Go(id) = turn { Some(id) } else { None };
+fn let_in(book: &mut PermitLease, leaves: Reserve, now: Time) -> Vec<u64> {
+    let go = |turn| if let NextStep::Go(id) = turn { Some(id) } else { None };
     core::iter::from_fn(|| go(book.turn(leaves, now, PATIENCE))).collect()
 }
 
 /// Asks for `more` that leave so much, and hears this.
-fn ask_for(book: &mut Book, leaves: Reserve, more: u64, answer: Answer, now: Time) -> Question {
+fn ask_for(book: &mut PermitLease, leaves: Reserve, more: u64, answer: PermitReply, now: Time) -> PermitAsk {
     (0..more).for_each(|_| book.press(leaves));
     let question = asks(book.turn(leaves, now, PATIENCE));
     book.hear(question.number, Ok(answer), now);
@@ -231,7 +231,7 @@ fn low_requests_have_no_larger_share_than_high_ones() {
     let mut book = book();
     ask_for(&mut book, Reserve::Fifth, 8, beside(0, 8), EVENING);
     let low = let_in(&mut book, Reserve::Fifth, EVENING);
-    ask_for(&mut book, Reserve::Nothing, 1, Answer { share: 5, ..beside(2, 8) }, ms(300));
+    ask_for(&mut book, Reserve::Nothing, 1, PermitReply { share: 5, ..beside(2, 8) }, ms(300));
     low.iter().take(4).for_each(|id| book.leave(*id));
     assert_eq!((low.len(), let_in(&mut book, Reserve::Fifth, ms(300)).len()), (8, 1));
 }
@@ -242,7 +242,7 @@ fn high_requests_that_found_no_slot_go_before_low_ones_for_a_moment() {
     ask_for(&mut book, Reserve::Fifth, 3, beside(5, 3), EVENING);
     let low = let_in(&mut book, Reserve::Fifth, EVENING);
     ask_for(&mut book, Reserve::Nothing, 1, beside(7, 3), ms(300));
-    assert_eq!(turn(&mut book, ms(310)), Turn::Full);
+    assert_eq!(turn(&mut book, ms(310)), NextStep::Full);
     book.press(Reserve::Nothing);
     low.iter().take(2).for_each(|id| book.leave(*id));
     assert_eq!(let_in(&mut book, Reserve::Fifth, ms(320)).len(), 1, "one slot is for the one that was refused");
@@ -302,7 +302,7 @@ fn who_hears_that_there_is_nothing_for_low_requests_does_not_ask_again_at_once()
     // It has all that it wants, but not for such.
     let asked = ask_for(&mut book, Reserve::Fifth, 1, beside(7, 2), EVENING);
     assert_eq!((asked.keeps, asked.wants), (2, 2));
-    assert_eq!(book.turn(Reserve::Fifth, EVENING, PATIENCE), Turn::Full);
+    assert_eq!(book.turn(Reserve::Fifth, EVENING, PATIENCE), NextStep::Full);
     goes(turn(&mut book, EVENING));
 }
 
@@ -329,7 +329,7 @@ fn what_low_requests_may_use_follows_a_cap_that_moves() {
     assert_eq!(low.len(), 8);
     low.iter().for_each(|id| book.beat(*id, ms(2_500)));
     let question = book.tick(ms(2_500), PATIENCE).unwrap();
-    book.hear(question.number, Ok(Answer { cap: 5, share: 5, ..given(8) }), ms(2_500));
+    book.hear(question.number, Ok(PermitReply { cap: 5, share: 5, ..given(8) }), ms(2_500));
     assert_eq!(book.held_for(Reserve::Fifth, ms(2_500)), 4);
     low.iter().take(5).for_each(|id| book.leave(*id));
     assert_eq!(let_in(&mut book, Reserve::Fifth, ms(2_500)).len(), 1);
@@ -341,7 +341,7 @@ fn what_an_earlier_instance_left_under_way_is_counted_in_the_first_question_of_t
     let ids = [(); 3].map(|()| goes(turn(&mut old, EVENING)));
     let _others = [(); 2].map(|()| goes(turn(&mut old, EVENING)));
     let asked = asks(turn(&mut old, EVENING));
-    let mut book = Book::new(Holder { life: 1, ..ME }, Size::Fixed(10));
+    let mut book = PermitLease::new(Holder { life: 1, ..ME }, Size::Fixed(10));
     ids.iter().for_each(|id| book.beat(*id, ms(100)));
     let question = asks(turn(&mut book, ms(100)));
     assert_eq!((question.holder, question.keeps), (asked.holder, 3));
@@ -360,7 +360,7 @@ fn what_an_earlier_instance_left_under_way_is_counted_in_the_first_question_of_t
 
 #[test]
 fn what_gave_no_sign_of_life_again_is_gone_from_the_next_instance_too() {
-    let mut book = Book::new(Holder { life: 1, ..ME }, Size::Fixed(10));
+    let mut book = PermitLease::new(Holder { life: 1, ..ME }, Size::Fixed(10));
     (1..=2).for_each(|id| book.beat(id, EVENING));
     for half in 1..=6 {
         book.beat(2, ms(half * 500));
@@ -371,7 +371,7 @@ fn what_gave_no_sign_of_life_again_is_gone_from_the_next_instance_too() {
 
 #[test]
 fn what_an_earlier_instance_held_and_nobody_uses_goes_back() {
-    let mut book = Book::new(Holder { life: 1, ..ME }, Size::Fixed(10));
+    let mut book = PermitLease::new(Holder { life: 1, ..ME }, Size::Fixed(10));
     book.beat(1, EVENING);
     book.leave(1);
     assert!(book.tend(EVENING));
@@ -388,25 +388,25 @@ fn an_actor_in_trouble_is_left_alone_for_a_while() {
     let mut book = with(1);
     goes(turn(&mut book, EVENING));
     let question = asks(turn(&mut book, EVENING));
-    book.hear(question.number, Err(Heard::Failure), EVENING);
+    book.hear(question.number, Err(CallResult::Failure), EVENING);
     let question = asks(turn(&mut book, EVENING));
-    book.hear(question.number, Err(Heard::Failure), EVENING);
-    assert_eq!(turn(&mut book, ms(100)), Turn::Unknown, "twice in a row");
+    book.hear(question.number, Err(CallResult::Failure), EVENING);
+    assert_eq!(turn(&mut book, ms(100)), NextStep::Unknown, "twice in a row");
     assert_eq!(book.tick(ms(100), PATIENCE), None);
     let question = asks(turn(&mut book, ms(400)));
-    assert_eq!(turn(&mut book, ms(401)), Turn::Unknown, "nobody waits for the one that finds out");
+    assert_eq!(turn(&mut book, ms(401)), NextStep::Unknown, "nobody waits for the one that finds out");
     book.hear(question.number, Ok(given(1)), ms(402));
     asks(turn(&mut book, ms(500)));
-    assert_eq!(turn(&mut book, ms(501)), Turn::Look);
+    assert_eq!(turn(&mut book, ms(501)), NextStep::Look);
 }
 
 #[test]
 fn who_has_no_time_left_does_not_ask_and_takes_no_probe_from_others() {
     let mut book = with(0);
-    assert_eq!(book.turn(Reserve::Nothing, ms(100), Span::ZERO), Turn::Unknown);
+    assert_eq!(book.turn(Reserve::Nothing, ms(100), Span::ZERO), NextStep::Unknown);
     let question = asks(turn(&mut book, ms(100)));
-    book.hear(question.number, Err(Heard::Overload), ms(100));
-    assert_eq!(book.turn(Reserve::Nothing, ms(600), Span::ZERO), Turn::Unknown);
+    book.hear(question.number, Err(CallResult::Overload), ms(100));
+    assert_eq!(book.turn(Reserve::Nothing, ms(600), Span::ZERO), NextStep::Unknown);
     asks(turn(&mut book, ms(600)));
 }
 
@@ -420,11 +420,11 @@ fn what_is_under_way_is_renewed_while_its_term_runs_although_its_actor_is_left_a
             book.beat(id, ms(at));
             let tick = if at % 1_000 == 0 { book.tick(ms(at), PATIENCE) } else { None };
             let question = tick.or_else(|| match turn(&mut book, ms(at)) {
-                Turn::Ask(question) if crowd => Some(question),
+                NextStep::Ask(question) if crowd => Some(question),
                 _ => None,
             });
             if let Some(question) = question {
-                book.hear(question.number, Err(Heard::Overload), ms(at));
+                book.hear(question.number, Err(CallResult::Overload), ms(at));
                 asked.push(at);
             }
         }

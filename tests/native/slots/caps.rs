@@ -3,14 +3,14 @@
 use crate::support::{EVENING, run};
 use core::cell::{Cell, RefCell};
 use penstock::concurrency::admit::Admit;
-use penstock::concurrency::caps::{Entry, Kind, MetCap, enter, met};
-use penstock::concurrency::permit_leases::Books;
+use penstock::concurrency::caps::{Admission, PlannedCap, RequestKind, enter, met};
+use penstock::concurrency::permit_leases::PermitLeases;
 use penstock::gate::decision::Reason;
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
 use penstock::policy::{Cap, OnError, Policy};
-use penstock::protocol::permits::{Answer, Keepers, Question, Reserve, TERM};
-use penstock::protocol::rates::Trouble;
+use penstock::protocol::permits::{PermitActors, PermitAsk, PermitReply, Reserve, TERM};
+use penstock::protocol::rates::CallError;
 use serde_json::{Value, json};
 use std::rc::Rc;
 
@@ -19,13 +19,13 @@ const DEADLINE: Span = Span::from_millis(250);
 /// Gives what it is asked for, up to so many at each cap; `None` answers nothing.
 struct Giving(Option<u64>, Cell<u32>);
 
-impl Keepers for Giving {
-    async fn ask(&self, _cap: &str, question: &Question, _patience: Span) -> Result<Answer, Trouble> {
+impl PermitActors for Giving {
+    async fn ask(&self, _cap: &str, question: &PermitAsk, _patience: Span) -> Result<PermitReply, CallError> {
         self.1.set(self.1.get() + 1);
-        let most = self.0.ok_or(Trouble::Overloaded)?;
+        let most = self.0.ok_or(CallError::Overloaded)?;
         let slots = question.wants.min(most);
         let again = Span::from_millis(50);
-        Ok(Answer { slots, share: most, cap: most, free: most - slots, term: TERM, again, rows: 1 })
+        Ok(PermitReply { slots, share: most, cap: most, free: most - slots, term: TERM, again, rows: 1 })
     }
 
     async fn pause(&self, _: Span) {}
@@ -46,11 +46,11 @@ fn three() -> Policy {
     }))
 }
 
-fn caps<'p>(policy: &'p Policy, path: &str, kind: Kind) -> Vec<MetCap<'p>> {
+fn caps<'p>(policy: &'p Policy, path: &str, kind: RequestKind) -> Vec<PlannedCap<'p>> {
     met(policy, policy.route("GET", "h", path), kind)
 }
 
-fn let_in<'p>(keepers: &Giving, books: &RefCell<Books>, caps: &[MetCap<'p>], caller: u8) -> Entry<'p> {
+fn let_in<'p>(keepers: &Giving, books: &RefCell<PermitLeases>, caps: &[PlannedCap<'p>], caller: u8) -> Admission<'p> {
     let admit = Admit { keepers, books, patience: DEADLINE, wall: || EVENING };
     run(enter(&admit, caps, Subject::from_bytes([caller; 16]), DEADLINE))
 }
@@ -59,16 +59,16 @@ fn let_in<'p>(keepers: &Giving, books: &RefCell<Books>, caps: &[MetCap<'p>], cal
 fn a_request_meets_its_bindings_cap_and_bases_and_a_socket_one_more() {
     let policy = three();
     let names = |path, kind| caps(&policy, path, kind).iter().map(|met| met.cap.name.clone()).collect::<Vec<_>>();
-    assert_eq!(names("/x", Kind::Plain), ["x/in-flight", "base/in-flight"]);
-    assert_eq!(names("/x", Kind::Socket), ["x/in-flight", "base/in-flight", "x/sockets"]);
-    assert_eq!(names("/other", Kind::Socket), ["base/in-flight"]);
-    assert!(names("/health", Kind::Socket).is_empty());
+    assert_eq!(names("/x", RequestKind::Plain), ["x/in-flight", "base/in-flight"]);
+    assert_eq!(names("/x", RequestKind::Socket), ["x/in-flight", "base/in-flight", "x/sockets"]);
+    assert_eq!(names("/other", RequestKind::Socket), ["base/in-flight"]);
+    assert!(names("/health", RequestKind::Socket).is_empty());
 }
 
 #[test]
 fn what_a_request_leaves_depends_on_who_else_meets_the_cap() {
     let policy = three();
-    let leaves = |path| caps(&policy, path, Kind::Plain).iter().map(|met| met.leaves).collect::<Vec<_>>();
+    let leaves = |path| caps(&policy, path, RequestKind::Plain).iter().map(|met| met.leaves).collect::<Vec<_>>();
     assert_eq!(leaves("/x"), [Reserve::Nothing, Reserve::Tenth], "nobody of a higher priority meets its own cap");
     assert_eq!(leaves("/pay"), [Reserve::Nothing]);
     assert_eq!(leaves("/other"), [Reserve::Fifth]);
@@ -79,8 +79,8 @@ fn what_a_request_leaves_depends_on_who_else_meets_the_cap() {
 fn whom_one_cap_refuses_has_a_place_under_none() {
     let policy = three();
     let (keepers, books) = (Giving(Some(2), Cell::new(0)), RefCell::default());
-    let base = caps(&policy, "/pay", Kind::Plain);
-    let x = caps(&policy, "/shadow", Kind::Plain);
+    let base = caps(&policy, "/pay", RequestKind::Plain);
+    let x = caps(&policy, "/shadow", RequestKind::Plain);
     let _held: Vec<_> = (0..2).map(|_| let_in(&keepers, &books, &base, 1)).collect();
     let entry = let_in(&keepers, &books, &x, 1);
     assert!(entry.places.is_empty());
@@ -94,7 +94,7 @@ fn whom_one_cap_refuses_has_a_place_under_none() {
 fn shadow_refuses_nobody_and_tells() {
     let policy = three();
     let (keepers, books) = (Giving(Some(0), Cell::new(0)), RefCell::default());
-    let shadow = &caps(&policy, "/shadow", Kind::Plain)[..1];
+    let shadow = &caps(&policy, "/shadow", RequestKind::Plain)[..1];
     assert_eq!(shadow[0].wait, Span::ZERO, "nor does it make anybody wait");
     let entry = let_in(&keepers, &books, shadow, 1);
     assert!(entry.refused.is_none() && entry.places.is_empty());
@@ -105,7 +105,7 @@ fn shadow_refuses_nobody_and_tells() {
 fn those_who_find_it_full_come_back_after_one_to_three_seconds() {
     let policy = three();
     let (keepers, books) = (Giving(Some(0), Cell::new(0)), RefCell::default());
-    let other = caps(&policy, "/other", Kind::Plain);
+    let other = caps(&policy, "/other", RequestKind::Plain);
     let waits: Vec<u64> = (0..6).map(|caller| let_in(&keepers, &books, &other, caller).refused.unwrap().wait).collect();
     assert_eq!(waits, [1, 2, 3, 1, 2, 3]);
     assert_eq!(keepers.1.get(), 1, "and cost one call together");
@@ -116,11 +116,11 @@ fn a_cap_that_cannot_be_checked_does_what_on_error_says() {
     let of = |on_error: &str| {
         let policy = policy(json!({ "LIMIT_X": { "route": "/x", "in_flight": 5, "on_error": on_error } }));
         let (keepers, books) = (Giving(None, Cell::new(0)), RefCell::default());
-        let met = caps(&policy, "/x", Kind::Plain);
+        let met = caps(&policy, "/x", RequestKind::Plain);
         let entries: Vec<_> = (0..4).map(|_| let_in(&keepers, &books, &met, 1)).collect();
         assert_eq!(keepers.1.get(), 1, "one in trouble is not asked again at once");
-        assert_eq!(entries[0].unchecked[0].1, Trouble::Overloaded);
-        assert_eq!(entries[3].unchecked[0].1, Trouble::NotAsked);
+        assert_eq!(entries[0].unchecked[0].1, CallError::Overloaded);
+        assert_eq!(entries[3].unchecked[0].1, CallError::NotAsked);
         entries.iter().map(|entry| entry.refused.map(|crowded| crowded.reason)).collect::<Vec<_>>()
     };
     assert_eq!(of("closed"), [Some(Reason::LimiterUnavailable); 4]);
@@ -134,10 +134,10 @@ thread_local! {
 }
 
 /// Gives what it is asked for at the binding's cap and nothing at base's, and notes how few have a place at the former.
-struct Crowded<'a>(&'a RefCell<Books>, Rc<Cap>, Cell<u64>);
+struct CapRefusal<'a>(&'a RefCell<PermitLeases>, Rc<Cap>, Cell<u64>);
 
-impl Keepers for Crowded<'_> {
-    async fn ask(&self, cap: &str, question: &Question, patience: Span) -> Result<Answer, Trouble> {
+impl PermitActors for CapRefusal<'_> {
+    async fn ask(&self, cap: &str, question: &PermitAsk, patience: Span) -> Result<PermitReply, CallError> {
         Giving(Some(if cap.starts_with("base") { 0 } else { 5 }), Cell::new(0)).ask(cap, question, patience).await
     }
 
@@ -155,8 +155,8 @@ fn who_waits_for_a_second_place_keeps_the_first() {
         "LIMIT_BASE": { "in_flight": 9, "wait": "5s" },
         "LIMIT_X": { "route": "/x", "in_flight": 5 },
     }));
-    let (books, caps) = (RefCell::new(Books::default()), caps(&policy, "/x", Kind::Plain));
-    let keepers = Crowded(&books, Rc::clone(caps[0].cap), Cell::new(u64::MAX));
+    let (books, caps) = (RefCell::new(PermitLeases::default()), caps(&policy, "/x", RequestKind::Plain));
+    let keepers = CapRefusal(&books, Rc::clone(caps[0].cap), Cell::new(u64::MAX));
     let admit = Admit { keepers: &keepers, books: &books, patience: DEADLINE, wall: || NOW.get() };
     let entry = run(enter(&admit, &caps, Subject::from_bytes([1; 16]), DEADLINE));
     assert_eq!(entry.waited, Span::from_secs(5));
@@ -170,11 +170,11 @@ fn who_waits_for_a_second_place_keeps_the_first() {
 /// Never answers.
 struct Hanging(RefCell<Vec<Span>>);
 
-impl Keepers for Hanging {
-    async fn ask(&self, _cap: &str, _question: &Question, patience: Span) -> Result<Answer, Trouble> {
+impl PermitActors for Hanging {
+    async fn ask(&self, _cap: &str, _question: &PermitAsk, patience: Span) -> Result<PermitReply, CallError> {
         self.0.borrow_mut().push(patience);
         NOW.set(NOW.get().plus(patience));
-        Err(Trouble::Late)
+        Err(CallError::Late)
     }
 
     async fn pause(&self, span: Span) {
@@ -185,11 +185,12 @@ impl Keepers for Hanging {
 #[test]
 fn all_caps_together_have_one_deadline_and_each_some_of_it() {
     let policy = three();
-    let (keepers, books, caps) = (Hanging(RefCell::default()), RefCell::default(), caps(&policy, "/x", Kind::Socket));
+    let (keepers, books, caps) =
+        (Hanging(RefCell::default()), RefCell::default(), caps(&policy, "/x", RequestKind::Socket));
     let admit = Admit { keepers: &keepers, books: &books, patience: DEADLINE, wall: || NOW.get() };
-    let open = |met: &MetCap<'_>| Rc::new(Cap { on_error: OnError::Open, ..(**met.cap).clone() });
+    let open = |met: &PlannedCap<'_>| Rc::new(Cap { on_error: OnError::Open, ..(**met.cap).clone() });
     let open: Vec<Rc<Cap>> = caps.iter().map(open).collect();
-    let open: Vec<MetCap<'_>> = caps.iter().zip(&open).map(|(met, cap)| MetCap { cap, ..*met }).collect();
+    let open: Vec<PlannedCap<'_>> = caps.iter().zip(&open).map(|(met, cap)| PlannedCap { cap, ..*met }).collect();
     let begun = NOW.get();
     let entry = run(enter(&admit, &open, Subject::from_bytes([1; 16]), DEADLINE));
     assert_eq!((entry.places.len(), entry.unchecked.len(), entry.waited), (3, 3, Span::ZERO));
@@ -201,13 +202,13 @@ fn all_caps_together_have_one_deadline_and_each_some_of_it() {
 /// The way to it breaks so many times.
 struct Breaking(Cell<u32>);
 
-impl Keepers for Breaking {
-    async fn ask(&self, cap: &str, question: &Question, patience: Span) -> Result<Answer, Trouble> {
+impl PermitActors for Breaking {
+    async fn ask(&self, cap: &str, question: &PermitAsk, patience: Span) -> Result<PermitReply, CallError> {
         match self.0.get() {
             0 => Giving(Some(5), Cell::new(0)).ask(cap, question, patience).await,
             times => {
                 self.0.set(times - 1);
-                Err(Trouble::Disconnected)
+                Err(CallError::Disconnected)
             }
         }
     }
@@ -218,7 +219,7 @@ impl Keepers for Breaking {
 #[test]
 fn a_way_that_breaks_is_tried_once_more() {
     let policy = policy(json!({ "LIMIT_X": { "route": "/x", "in_flight": 5 } }));
-    let met = caps(&policy, "/x", Kind::Plain);
+    let met = caps(&policy, "/x", RequestKind::Plain);
     for (times, places, left) in [(1, 1, 0), (9, 0, 7)] {
         let (keepers, books) = (Breaking(Cell::new(times)), RefCell::default());
         let admit = Admit { keepers: &keepers, books: &books, patience: DEADLINE, wall: || EVENING };
@@ -230,7 +231,7 @@ fn a_way_that_breaks_is_tried_once_more() {
 #[test]
 fn it_is_told_once_that_a_cap_is_checked_again() {
     let policy = policy(json!({ "LIMIT_X": { "route": "/x", "in_flight": 5, "on_error": "open" } }));
-    let (books, met) = (RefCell::default(), caps(&policy, "/x", Kind::Plain));
+    let (books, met) = (RefCell::default(), caps(&policy, "/x", RequestKind::Plain));
     let request = |keepers: &Giving| {
         NOW.set(NOW.get().plus(Span::from_secs(1)));
         let admit = Admit { keepers, books: &books, patience: DEADLINE, wall: || NOW.get() };

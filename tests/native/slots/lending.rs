@@ -2,23 +2,23 @@
 
 use super::{FakeShelf, question};
 use crate::support::EVENING;
-use penstock::actor::permits::lender::{ON_DISK, Slots};
+use penstock::actor::permits::lender::{ON_DISK, PermitLender};
 use penstock::limit::time::{Span, Time};
 use penstock::policy::Size;
-use penstock::protocol::permits::{Question, Reserve, Sample, TERM};
+use penstock::protocol::permits::{OriginSample, PermitAsk, Reserve, TERM};
 use proptest::prelude::*;
 
 fn after(secs: u64) -> Time {
     EVENING.plus(Span::from_secs(secs))
 }
 
-fn slots_of(slots: &mut Slots, shelf: &FakeShelf, question: &Question, now: Time) -> u64 {
+fn slots_of(slots: &mut PermitLender, shelf: &FakeShelf, question: &PermitAsk, now: Time) -> u64 {
     slots.answer(question, shelf, now).unwrap().slots
 }
 
 #[test]
 fn never_more_than_the_cap_all_together() {
-    let (mut slots, shelf) = (Slots::default(), FakeShelf::default());
+    let (mut slots, shelf) = (PermitLender::default(), FakeShelf::default());
     assert_eq!(slots_of(&mut slots, &shelf, &question(1, 1, 10, 0, 7), EVENING), 7);
     assert_eq!(slots_of(&mut slots, &shelf, &question(2, 1, 10, 0, 7), EVENING), 3);
     assert_eq!(slots_of(&mut slots, &shelf, &question(3, 1, 10, 0, 7), EVENING), 0);
@@ -27,7 +27,7 @@ fn never_more_than_the_cap_all_together() {
 
 #[test]
 fn what_is_not_renewed_is_lent_to_others_when_its_term_has_passed() {
-    let (mut slots, shelf) = (Slots::default(), FakeShelf::default());
+    let (mut slots, shelf) = (PermitLender::default(), FakeShelf::default());
     slots_of(&mut slots, &shelf, &question(1, 1, 10, 0, 10), EVENING);
     let just_before = EVENING.plus(TERM).minus(Span::from_millis(1));
     assert_eq!(slots_of(&mut slots, &shelf, &question(2, 1, 10, 0, 1), just_before), 0);
@@ -41,12 +41,12 @@ fn what_is_not_renewed_is_lent_to_others_when_its_term_has_passed() {
 
 #[test]
 fn an_older_question_that_comes_late_changes_nothing() {
-    let (mut slots, shelf) = (Slots::default(), FakeShelf::default());
+    let (mut slots, shelf) = (PermitLender::default(), FakeShelf::default());
     slots_of(&mut slots, &shelf, &question(1, 2, 10, 0, 8), EVENING);
     assert!(slots.answer(&question(1, 1, 10, 0, 0), &shelf, EVENING).is_err());
     assert_eq!(slots.lent(), 8);
     // Nor after a crash.
-    let mut restored = Slots::default();
+    let mut restored = PermitLender::default();
     shelf.rows.borrow().values().for_each(|row| restored.restore(*row));
     assert!(restored.answer(&question(1, 1, 10, 0, 0), &shelf, EVENING).is_err());
     assert_eq!(restored.lent(), 8);
@@ -54,9 +54,9 @@ fn an_older_question_that_comes_late_changes_nothing() {
 
 #[test]
 fn a_crash_forgets_nothing_that_was_lent_and_stops_nobody_who_holds_something() {
-    let (mut slots, shelf) = (Slots::default(), FakeShelf::default());
+    let (mut slots, shelf) = (PermitLender::default(), FakeShelf::default());
     slots_of(&mut slots, &shelf, &question(1, 1, 10, 0, 6), EVENING);
-    let mut restored = Slots::default();
+    let mut restored = PermitLender::default();
     shelf.rows.borrow().values().for_each(|row| restored.restore(*row));
     assert_eq!(slots_of(&mut restored, &shelf, &question(2, 1, 10, 0, 9), after(1)), 4);
     assert_eq!(slots_of(&mut restored, &shelf, &question(1, 2, 10, 6, 6), after(1)), 6);
@@ -64,9 +64,9 @@ fn a_crash_forgets_nothing_that_was_lent_and_stops_nobody_who_holds_something() 
 
 #[test]
 fn after_a_crash_who_does_not_come_back_costs_slots_for_a_term_at_most() {
-    let (mut slots, shelf) = (Slots::default(), FakeShelf::default());
+    let (mut slots, shelf) = (PermitLender::default(), FakeShelf::default());
     slots_of(&mut slots, &shelf, &question(1, 1, 10, 0, 10), EVENING);
-    let mut restored = Slots::default();
+    let mut restored = PermitLender::default();
     shelf.rows.borrow().values().for_each(|row| restored.restore(*row));
     assert_eq!(slots_of(&mut restored, &shelf, &question(2, 1, 10, 0, 1), after(1)), 0);
     assert_eq!(slots_of(&mut restored, &shelf, &question(2, 2, 10, 0, 1), after(11)), 1);
@@ -74,7 +74,7 @@ fn after_a_crash_who_does_not_come_back_costs_slots_for_a_term_at_most() {
 
 #[test]
 fn a_holding_that_goes_on_is_written_only_now_and_then() {
-    let (mut slots, shelf) = (Slots::default(), FakeShelf::default());
+    let (mut slots, shelf) = (PermitLender::default(), FakeShelf::default());
     for renewal in 0..60 {
         let at = EVENING.plus(Span::from_millis(2_500 * renewal));
         assert_eq!(slots_of(&mut slots, &shelf, &question(1, renewal + 1, 10, renewal.min(6), 6), at), 6);
@@ -87,7 +87,7 @@ fn a_holding_that_goes_on_is_written_only_now_and_then() {
 
 #[test]
 fn what_cannot_be_written_is_not_lent() {
-    let (mut slots, shelf) = (Slots::default(), FakeShelf::default());
+    let (mut slots, shelf) = (PermitLender::default(), FakeShelf::default());
     slots_of(&mut slots, &shelf, &question(1, 1, 10, 0, 2), EVENING);
     shelf.full.set(true);
     assert!(slots.answer(&question(1, 2, 10, 2, 4), &shelf, EVENING).is_err());
@@ -97,9 +97,9 @@ fn what_cannot_be_written_is_not_lent() {
 
 #[test]
 fn shares_are_fair_where_there_is_not_enough_for_all() {
-    let (mut slots, shelf) = (Slots::default(), FakeShelf::default());
+    let (mut slots, shelf) = (PermitLender::default(), FakeShelf::default());
     slots_of(&mut slots, &shelf, &question(1, 1, 12, 0, 12), EVENING);
-    let share = |slots: &mut Slots, question| slots.answer(&question, &shelf, EVENING).unwrap().share;
+    let share = |slots: &mut PermitLender, question| slots.answer(&question, &shelf, EVENING).unwrap().share;
     assert_eq!(share(&mut slots, question(2, 1, 12, 0, 2)), 2, "who wants little gets it");
     assert_eq!(share(&mut slots, question(3, 1, 12, 0, 30)), 5);
     assert_eq!(share(&mut slots, question(1, 2, 12, 12, 12)), 5);
@@ -114,9 +114,9 @@ fn shares_are_fair_where_there_is_not_enough_for_all() {
 
 #[test]
 fn those_who_leave_something_have_fair_shares_of_the_rest() {
-    let (mut slots, shelf) = (Slots::default(), FakeShelf::default());
-    let low = |holder, number| Question { leaves: Reserve::Fifth, ..question(holder, number, 10, 0, 10) };
-    let share = |slots: &mut Slots, question| slots.answer(&question, &shelf, EVENING).unwrap().share;
+    let (mut slots, shelf) = (PermitLender::default(), FakeShelf::default());
+    let low = |holder, number| PermitAsk { leaves: Reserve::Fifth, ..question(holder, number, 10, 0, 10) };
+    let share = |slots: &mut PermitLender, question| slots.answer(&question, &shelf, EVENING).unwrap().share;
     for holder in 1..=4 {
         share(&mut slots, low(holder, 1));
     }
@@ -127,9 +127,9 @@ fn those_who_leave_something_have_fair_shares_of_the_rest() {
 
 #[test]
 fn those_below_have_a_share_of_what_those_above_do_not_want() {
-    let (mut slots, shelf) = (Slots::default(), FakeShelf::default());
-    let low = |number, keeps, wants| Question { leaves: Reserve::Fifth, ..question(1, number, 20, keeps, wants) };
-    let share = |slots: &mut Slots, question: Question| slots.answer(&question, &shelf, EVENING).unwrap().share;
+    let (mut slots, shelf) = (PermitLender::default(), FakeShelf::default());
+    let low = |number, keeps, wants| PermitAsk { leaves: Reserve::Fifth, ..question(1, number, 20, keeps, wants) };
+    let share = |slots: &mut PermitLender, question: PermitAsk| slots.answer(&question, &shelf, EVENING).unwrap().share;
     assert_eq!(share(&mut slots, low(1, 0, 16)), 16);
     share(&mut slots, question(2, 1, 20, 0, 3));
     assert_eq!(share(&mut slots, low(2, 16, 16)), 16, "those find what they want in what is left to them");
@@ -144,17 +144,17 @@ fn those_below_have_a_share_of_what_those_above_do_not_want() {
 
 #[test]
 fn what_is_left_to_higher_priorities_is_left() {
-    let (mut slots, shelf) = (Slots::default(), FakeShelf::default());
-    let low = Question { leaves: Reserve::Fifth, ..question(1, 1, 20, 0, 30) };
+    let (mut slots, shelf) = (PermitLender::default(), FakeShelf::default());
+    let low = PermitAsk { leaves: Reserve::Fifth, ..question(1, 1, 20, 0, 30) };
     assert_eq!(slots_of(&mut slots, &shelf, &low, EVENING), 16);
-    let normal = Question { leaves: Reserve::Tenth, ..question(2, 1, 20, 0, 2) };
+    let normal = PermitAsk { leaves: Reserve::Tenth, ..question(2, 1, 20, 0, 2) };
     assert_eq!(slots_of(&mut slots, &shelf, &normal, EVENING), 2);
     assert_eq!(slots_of(&mut slots, &shelf, &question(3, 1, 20, 0, 2), EVENING), 2);
 }
 
 #[test]
 fn the_shelf_is_empty_when_all_is_over() {
-    let (mut slots, shelf) = (Slots::default(), FakeShelf::default());
+    let (mut slots, shelf) = (PermitLender::default(), FakeShelf::default());
     slots_of(&mut slots, &shelf, &question(1, 1, 10, 0, 3), EVENING);
     slots_of(&mut slots, &shelf, &question(2, 1, 10, 0, 3), EVENING);
     slots_of(&mut slots, &shelf, &question(1, 2, 10, 0, 0), EVENING);
@@ -166,8 +166,8 @@ fn the_shelf_is_empty_when_all_is_over() {
 
 #[test]
 fn a_row_from_the_future_counts_no_longer_than_any_other() {
-    let (mut slots, shelf) = (Slots::default(), FakeShelf::default());
-    let row = penstock::actor::permits::lender::Row { holder: 1, slots: 10, until: Time::MAX, number: 1 };
+    let (mut slots, shelf) = (PermitLender::default(), FakeShelf::default());
+    let row = penstock::actor::permits::lender::PermitRow { holder: 1, slots: 10, until: Time::MAX, number: 1 };
     slots.restore(row);
     assert_eq!(slots_of(&mut slots, &shelf, &question(2, 1, 10, 0, 1), EVENING), 0);
     assert_eq!(slots_of(&mut slots, &shelf, &question(2, 2, 10, 0, 1), EVENING.plus(TERM)), 1);
@@ -175,8 +175,9 @@ fn a_row_from_the_future_counts_no_longer_than_any_other() {
 
 #[test]
 fn the_more_want_slots_the_longer_each_waits_before_it_asks_again() {
-    let (mut slots, shelf) = (Slots::default(), FakeShelf::default());
-    let again = |slots: &mut Slots, holder| slots.answer(&question(holder, 1, 1, 0, 5), &shelf, EVENING).unwrap().again;
+    let (mut slots, shelf) = (PermitLender::default(), FakeShelf::default());
+    let again =
+        |slots: &mut PermitLender, holder| slots.answer(&question(holder, 1, 1, 0, 5), &shelf, EVENING).unwrap().again;
     let first = again(&mut slots, 1);
     let last = (2..=1_000).map(|holder| again(&mut slots, holder)).last().unwrap();
     assert_eq!((first, last), (Span::from_millis(50), Span::from_secs(1)));
@@ -189,7 +190,7 @@ proptest! {
     fn whatever_an_actor_answers_is_possible(
         steps in prop::collection::vec((0u64..9, 0u64..12, 0u64..40, 0u8..4, 0u64..6_000, 0u8..8, 1u64..3_000), 1..120),
     ) {
-        let (mut slots, shelf) = (Slots::default(), FakeShelf::default());
+        let (mut slots, shelf) = (PermitLender::default(), FakeShelf::default());
         let mut now = EVENING;
         for (number, (holder, keeps, wants, leaves, later, size, ended)) in (1u64..).zip(steps) {
             now = now.plus(Span::from_millis(later / 4));
@@ -203,14 +204,14 @@ proptest! {
                 _ => Size::Fixed(6),
             };
             let leaves = [Reserve::Nothing, Reserve::Tenth, Reserve::Fifth][usize::from(leaves) % 3];
-            let sample = (later % 2 == 0).then_some(Sample {
+            let sample = (later % 2 == 0).then_some(OriginSample {
                 ended,
                 sum_ms: ended * (later % 300),
                 min_ms: later % 300,
                 errors: if later % 5 == 0 { ended / 3 } else { 0 },
                 peak: wants,
             });
-            let question = Question { holder, number, size, keeps, wants: wants.max(keeps), leaves, sample };
+            let question = PermitAsk { holder, number, size, keeps, wants: wants.max(keeps), leaves, sample };
             let answer = slots.answer(&question, &shelf, now).unwrap();
             prop_assert!(answer.is_possible(&question), "{question:?} {answer:?}");
         }

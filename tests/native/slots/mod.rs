@@ -7,21 +7,21 @@ mod wire;
 mod world;
 
 use core::cell::{Cell, RefCell};
-use penstock::actor::permits::lender::{Row, Shelf};
+use penstock::actor::permits::lender::{PermitRow, PermitStore};
 use penstock::policy::Size;
-use penstock::protocol::permits::{Question, Reserve};
+use penstock::protocol::permits::{PermitAsk, Reserve};
 use std::collections::BTreeMap;
 
 /// A shelf that remembers, or refuses.
 #[derive(Default)]
 struct FakeShelf {
-    rows: RefCell<BTreeMap<u64, Row>>,
+    rows: RefCell<BTreeMap<u64, PermitRow>>,
     full: Cell<bool>,
     written: Cell<u32>,
 }
 
-impl Shelf for FakeShelf {
-    fn save(&self, row: Row) -> Result<u32, String> {
+impl PermitStore for FakeShelf {
+    fn save(&self, row: PermitRow) -> Result<u32, String> {
         if self.full.get() {
             return Err("SQLITE_FULL".into());
         }
@@ -37,6 +37,6 @@ impl Shelf for FakeShelf {
 }
 
 /// A question for more.
-fn question(holder: u64, number: u64, cap: u64, keeps: u64, wants: u64) -> Question {
-    Question { holder, number, size: Size::Fixed(cap), keeps, wants, leaves: Reserve::Nothing, sample: None }
+fn question(holder: u64, number: u64, cap: u64, keeps: u64, wants: u64) -> PermitAsk {
+    PermitAsk { holder, number, size: Size::Fixed(cap), keeps, wants, leaves: Reserve::Nothing, sample: None }
 }

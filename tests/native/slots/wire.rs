@@ -2,11 +2,11 @@
 
 use penstock::limit::time::Span;
 use penstock::policy::Size;
-use penstock::protocol::permits::{Answer, Question, Reserve, Sample};
+use penstock::protocol::permits::{OriginSample, PermitAsk, PermitReply, Reserve};
 use penstock::protocol::permits_wire::{read_answer, read_question, write_answer, write_question};
 
-fn asked() -> Question {
-    Question {
+fn asked() -> PermitAsk {
+    PermitAsk {
         holder: 0xab,
         number: 7,
         size: Size::Fixed(200),
@@ -17,22 +17,30 @@ fn asked() -> Question {
     }
 }
 
-fn answered() -> Answer {
-    Answer { slots: 12, share: 50, cap: 200, free: 3, term: Span::from_secs(10), again: Span::from_millis(50), rows: 1 }
+fn answered() -> PermitReply {
+    PermitReply {
+        slots: 12,
+        share: 50,
+        cap: 200,
+        free: 3,
+        term: Span::from_secs(10),
+        again: Span::from_millis(50),
+        rows: 1,
+    }
 }
 
 #[test]
 fn the_formats_are_unchanged() {
-    let auto = Question {
+    let auto = PermitAsk {
         size: Size::Auto { least: 10, most: 1000 },
         leaves: Reserve::Nothing,
-        sample: Some(Sample { ended: 9, sum_ms: 900, min_ms: 80, errors: 1, peak: 12 }),
+        sample: Some(OriginSample { ended: 9, sum_ms: 900, min_ms: 80, errors: 1, peak: 12 }),
         ..asked()
     };
     for (question, text) in [
         (asked(), "1 00000000000000ab 7 200..200 12 20 5"),
         (auto, "1 00000000000000ab 7 auto:10..1000 12 20 0 9 900 80 1 12"),
-        (Question { leaves: Reserve::Tenth, ..asked() }, "1 00000000000000ab 7 200..200 12 20 10"),
+        (PermitAsk { leaves: Reserve::Tenth, ..asked() }, "1 00000000000000ab 7 200..200 12 20 10"),
     ] {
         assert_eq!(write_question(&question), text);
         assert_eq!(read_question(text), Ok(question));
@@ -68,20 +76,20 @@ fn nonsense_is_refused() {
 
 #[test]
 fn an_answer_that_lends_too_much_is_not_possible() {
-    let asked = Question { keeps: 12, wants: 300, ..asked() };
+    let asked = PermitAsk { keeps: 12, wants: 300, ..asked() };
     for (slots, possible) in [(0, true), (12, true), (200, true), (201, false), (u64::MAX, false)] {
-        assert_eq!(Answer { slots, free: 0, ..answered() }.is_possible(&asked), possible, "{slots}");
+        assert_eq!(PermitReply { slots, free: 0, ..answered() }.is_possible(&asked), possible, "{slots}");
     }
-    let few = Question { wants: 13, ..asked };
-    assert!(!Answer { slots: 14, ..answered() }.is_possible(&few));
+    let few = PermitAsk { wants: 13, ..asked };
+    assert!(!PermitReply { slots: 14, ..answered() }.is_possible(&few));
     // The cap was made smaller: what is kept stays.
-    let kept = Question { keeps: 250, ..asked };
-    assert!(Answer { slots: 250, free: 0, ..answered() }.is_possible(&kept));
+    let kept = PermitAsk { keeps: 250, ..asked };
+    assert!(PermitReply { slots: 250, free: 0, ..answered() }.is_possible(&kept));
 }
 
 #[test]
 fn an_answer_that_no_actor_gives_is_not_possible() {
-    let asked = Question { wants: 300, ..asked() };
+    let asked = PermitAsk { wants: 300, ..asked() };
     for text in [
         "1 0 0 200 0 10000 50 1",
         "1 12 50 201 3 10000 50 1",

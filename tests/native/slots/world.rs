@@ -3,13 +3,13 @@
 
 use super::FakeShelf;
 use crate::support::EVENING;
-use penstock::actor::permits::lender::Slots;
+use penstock::actor::permits::lender::PermitLender;
 use penstock::concurrency::heartbeats;
-use penstock::concurrency::permit_lease::{Book, Turn};
-use penstock::gate::state::actor_health::Heard;
+use penstock::concurrency::permit_lease::{NextStep, PermitLease};
+use penstock::gate::state::actor_health::CallResult;
 use penstock::limit::time::{Span, Time};
 use penstock::policy::Size;
-use penstock::protocol::permits::{Answer, Holder, Question, Reserve, TERM};
+use penstock::protocol::permits::{Holder, PermitAsk, PermitReply, Reserve, TERM};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ const LEAVING: [Reserve; 2] = [Reserve::Tenth, Reserve::Fifth];
 const PATIENCE: Span = Span::from_millis(250);
 
 struct Isolate {
-    book: Book,
+    book: PermitLease,
     me: Holder,
     /// Until then the actor surely lends what is under way, also to an instance that has not asked yet.
     safe: Time,
@@ -39,13 +39,13 @@ impl Isolate {
 }
 
 struct World {
-    slots: Slots,
+    slots: PermitLender,
     shelf: FakeShelf,
     isolates: Vec<Isolate>,
-    questions: Vec<(usize, Question)>,
+    questions: Vec<(usize, PermitAsk)>,
     /// When which question was asked.
     asked: BTreeMap<(usize, u64), Time>,
-    answers: Vec<(usize, u64, Answer)>,
+    answers: Vec<(usize, u64, PermitReply)>,
     now: Time,
     born: u64,
 }
@@ -53,7 +53,7 @@ struct World {
 impl World {
     fn new() -> World {
         let mut world = World {
-            slots: Slots::default(),
+            slots: PermitLender::default(),
             shelf: FakeShelf::default(),
             isolates: Vec::new(),
             questions: Vec::new(),
@@ -74,7 +74,7 @@ impl World {
         let ahead = Span::from_secs(100 * seed);
         let me = Holder { id: self.born, life: 0 };
         Isolate {
-            book: Book::new(me, Size::Fixed(CAP)),
+            book: PermitLease::new(me, Size::Fixed(CAP)),
             me,
             safe: Time::default(),
             safe_for: Default::default(),
@@ -87,23 +87,23 @@ impl World {
         let isolate = &mut self.isolates[index];
         let now = self.now.plus(isolate.ahead);
         match isolate.book.turn(leaves, now, PATIENCE) {
-            Turn::Go(id) => {
+            NextStep::Go(id) => {
                 isolate.live.push(id);
                 assert!(isolate.live.len() as u64 <= isolate.book.held(now), "more under way than held");
                 let held = isolate.book.held_for(leaves, now);
                 assert!(isolate.live.len() as u64 <= held, "more under way than leaves them what is theirs");
             }
-            Turn::Ask(question) => self.ask(index, question),
+            NextStep::Ask(question) => self.ask(index, question),
             _ => isolate.book.press(leaves),
         }
     }
 
-    fn ask(&mut self, index: usize, question: Question) {
+    fn ask(&mut self, index: usize, question: PermitAsk) {
         self.asked.insert((index, question.number), self.now);
         self.questions.push((index, question));
     }
 
-    fn hear(&mut self, index: usize, number: u64, answer: Answer) {
+    fn hear(&mut self, index: usize, number: u64, answer: PermitReply) {
         let isolate = &mut self.isolates[index];
         let now = self.now.plus(isolate.ahead);
         let before = isolate.book.held(now);
@@ -127,7 +127,7 @@ impl World {
     fn fail(&mut self, index: usize, waited: usize) {
         let isolate = &mut self.isolates[index];
         isolate.me.life += 1;
-        isolate.book = Book::new(isolate.me, Size::Fixed(CAP));
+        isolate.book = PermitLease::new(isolate.me, Size::Fixed(CAP));
         isolate.live.truncate(isolate.live.len().saturating_sub(waited));
         let now = self.now.plus(isolate.ahead);
         isolate.live.iter().for_each(|id| isolate.book.beat(*id, now));
@@ -167,7 +167,7 @@ impl World {
                     let (from, question) = self.questions.swap_remove(place);
                     let isolate = &mut self.isolates[from];
                     if which.is_multiple_of(2) {
-                        isolate.book.hear(question.number, Err(Heard::Failure), self.now.plus(isolate.ahead));
+                        isolate.book.hear(question.number, Err(CallResult::Failure), self.now.plus(isolate.ahead));
                     }
                 }
             }
@@ -183,7 +183,7 @@ impl World {
             }
             // The actor crashes.
             19 => {
-                let mut restored = Slots::default();
+                let mut restored = PermitLender::default();
                 self.shelf.rows.borrow().values().for_each(|row| restored.restore(*row));
                 self.slots = restored;
             }

@@ -42,7 +42,7 @@ const MOST: f64 = 0.5;
 
 /// Those who want something of one rate.
 #[derive(Debug)]
-pub(crate) struct Crowd {
+pub(crate) struct ContendedRate {
     until: Time,
     /// Tokens per nanosecond for a caller that counts for one.
     level: f64,
@@ -78,12 +78,12 @@ struct Share {
     address: Subject,
 }
 
-impl Crowd {
+impl ContendedRate {
     /// The crowd of a rate that has just refused somebody, who is not in it yet.
-    pub(crate) fn new(gcra: &Gcra, now: Time) -> Crowd {
+    pub(crate) fn new(gcra: &Gcra, now: Time) -> ContendedRate {
         let whole = 1.0 / gcra.interval().as_nanos().max(1) as f64;
         let callers = HashMap::new();
-        Crowd {
+        ContendedRate {
             until: now,
             level: whole,
             whole,

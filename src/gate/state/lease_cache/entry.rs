@@ -1,9 +1,9 @@
 //! What an isolate knows and holds of one limit for one caller.
 
-use crate::gate::state::bucket_view::Known;
+use crate::gate::state::bucket_view::BucketView;
 use crate::gate::state::lease_cache::LEASES;
-use crate::gate::state::tokens::Held;
-use crate::limit::lease::{HORIZON, Pace};
+use crate::gate::state::tokens::Tokens;
+use crate::limit::lease::{HORIZON, SlowStart};
 use crate::limit::time::{Span, Time};
 use crate::protocol::rates::{Outcome, Terms};
 
@@ -21,16 +21,16 @@ pub(super) enum Worth {
 }
 
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct CachedLimit {
     pub denied: Option<Denied>,
-    pub leases: Vec<Held>,
-    pub pace: Pace,
+    pub leases: Vec<Tokens>,
+    pub pace: SlowStart,
     pub horizon: Span,
     /// When the call that is under way was made.
     pub asked: Option<Time>,
     /// Tokens that requests wait for since then.
     pub wanted: u64,
-    pub known: Known,
+    pub known: BucketView,
     pub spent: Time,
     /// Since when somebody has looked after its quota tokens.
     pub tended: Option<Time>,
@@ -43,17 +43,17 @@ pub(super) struct Denied {
     pub heard: Time,
 }
 
-impl Entry {
+impl CachedLimit {
     /// Nothing is known, and nothing is in hand.
-    pub fn new(now: Time) -> Entry {
-        Entry {
+    pub fn new(now: Time) -> CachedLimit {
+        CachedLimit {
             denied: None,
             leases: Vec::new(),
-            pace: Pace::new(now),
+            pace: SlowStart::new(now),
             horizon: HORIZON,
             asked: None,
             wanted: 0,
-            known: Known::default(),
+            known: BucketView::default(),
             spent: now,
             tended: None,
         }
@@ -71,7 +71,7 @@ impl Entry {
     }
 
     pub fn holds_quota(&self, now: Time) -> bool {
-        self.leases.iter().any(|held| matches!(held, Held::Quota { .. }) && held.left(now) > 0)
+        self.leases.iter().any(|held| matches!(held, Tokens::Quota { .. }) && held.left(now) > 0)
     }
 
     pub fn busy(&self, now: Time, patience: Span) -> bool {
@@ -87,7 +87,7 @@ impl Entry {
     }
 
     /// Takes back what was spent. Tokens are spent from the front: what came back has the earliest slots.
-    pub fn put(&mut self, held: Held, now: Time) {
+    pub fn put(&mut self, held: Tokens, now: Time) {
         if let Err(held) = self.join(held)
             && held.left(now) > 0
             && self.leases.len() < LEASES
@@ -98,7 +98,7 @@ impl Entry {
 
     /// Adds tokens to those that they go on from, or gives them back. A day's tokens all go together, or many small
     /// grants would leave no room for the next, and its tokens would be lost.
-    pub fn join(&mut self, mut held: Held) -> Result<(), Held> {
+    pub fn join(&mut self, mut held: Tokens) -> Result<(), Tokens> {
         for known in &mut self.leases {
             match known.rejoin(held) {
                 Ok(()) => return Ok(()),
@@ -109,14 +109,14 @@ impl Entry {
     }
 
     /// Where the caller stands by what is known of the bucket, and what is in hand.
-    pub fn standing(&self, spent: Held, now: Time) -> Outcome {
+    pub fn standing(&self, spent: Tokens, now: Time) -> Outcome {
         let held: u64 = self.leases.iter().map(|held| held.left(now)).sum();
         let (left, more) = match spent {
-            Held::Rate(gcra, _) => {
+            Tokens::Lease(gcra, _) => {
                 let left = self.known.available(&gcra, now).saturating_add(held);
                 (left.min(gcra.burst().saturating_sub(1)), gcra.interval())
             }
-            Held::Quota { end, .. } => (self.known.left().saturating_add(held), end.since(now)),
+            Tokens::Quota { end, .. } => (self.known.left().saturating_add(held), end.since(now)),
         };
         Outcome::Met { left, more, slot: Span::ZERO, until: None }
     }
