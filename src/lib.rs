@@ -59,16 +59,16 @@ pub fn drive(beat: &Function, leave: &Function) {
     http::permit_heartbeat::drive(beat, leave);
 }
 
-/// See [`http::permit_heartbeat::beat`].
+/// See [`http::permit_heartbeat::heartbeat`].
 #[wasm_bindgen]
 pub fn beat(env: &Env, lines: &str, looks: Option<u32>) -> JsValue {
-    http::permit_heartbeat::beat(env, lines, looks)
+    http::permit_heartbeat::heartbeat(env, lines, looks)
 }
 
-/// See [`http::permit_heartbeat::leave`].
+/// See [`http::permit_heartbeat::release`].
 #[wasm_bindgen]
 pub fn leave(env: &Env, lines: &str) -> String {
-    http::permit_heartbeat::leave(env, lines)
+    http::permit_heartbeat::release(env, lines)
 }
 
 #[event(scheduled)]

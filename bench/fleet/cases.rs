@@ -8,7 +8,7 @@ pub const HEAD: &str = "\
 # What a global limit costs
 
 `make fleet` simulates isolates before the one actor of a `global` limit and writes this page. The code that runs is Penstock's own: each
-request goes through a gate and its isolate's wallet, each call through the actor's counter. Round trips take 10 ms, requests arrive
+request goes through a gate and its isolate's lease_cache, each call through the actor's counter. Round trips take 10 ms, requests arrive
 at random (Poisson), and no two clocks agree.
 ";
 

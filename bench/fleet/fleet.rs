@@ -42,7 +42,7 @@ pub struct Setup {
     /// Seconds that are not measured.
     pub warm: f64,
     /// From an isolate to the actor and back.
-    pub trip: Span,
+    pub round_trip: Span,
     /// How long the actor works on one call.
     pub work: Span,
     /// How much work may wait at the actor; what comes then is turned away as overload.
@@ -64,7 +64,7 @@ impl Default for Setup {
             skew: &[1],
             seconds: 10.0,
             warm: 0.0,
-            trip: Span::from_millis(10),
+            round_trip: Span::from_millis(10),
             work: Span::ZERO,
             queue: Span::from_secs(60),
             coarse: false,
@@ -117,15 +117,15 @@ impl Ord for At {
 
 /// What an isolate keeps.
 struct State {
-    wallet: RefCell<LeaseCache>,
+    lease_cache: RefCell<LeaseCache>,
     local: RefCell<LocalLimiter>,
-    circuits: RefCell<ActorHealth>,
+    actor_health: RefCell<ActorHealth>,
 }
 
 impl State {
     fn new(seed: u64) -> Rc<State> {
-        let circuits = RefCell::new(ActorHealth::new(seed, None));
-        Rc::new(State { wallet: RefCell::default(), local: RefCell::default(), circuits })
+        let actor_health = RefCell::new(ActorHealth::new(seed, None));
+        Rc::new(State { lease_cache: RefCell::default(), local: RefCell::default(), actor_health })
     }
 }
 
@@ -273,12 +273,12 @@ impl Fleet {
                     let Call { task, life, slot, .. } = call;
                     let said = (Err(CallError::Overloaded), self.now);
                     return self
-                        .push(self.now + self.setup.trip.as_nanos() / 2, Event::Hear { task, life, slot, said });
+                        .push(self.now + self.setup.round_trip.as_nanos() / 2, Event::Hear { task, life, slot, said });
                 }
                 self.idle = self.idle.max(self.now) + self.setup.work.as_nanos();
                 // Whoever asked hears nothing by then, and goes on; the actor works on it all the same.
                 let late = call.due;
-                if self.idle + self.setup.trip.as_nanos() / 2 > late {
+                if self.idle + self.setup.round_trip.as_nanos() / 2 > late {
                     let (task, life, slot) = (call.task, call.life, call.slot.clone());
                     self.push(late, Event::Hear { task, life, slot, said: (Err(CallError::Late), late) });
                 }
@@ -319,9 +319,9 @@ impl Fleet {
         let (plan, notes) = (self.plan, Rc::clone(&self.notes));
         let port = Port { wants: Rc::clone(&self.wants), taken: None.into() };
         let future = Box::pin(async move {
-            let State { wallet, local, circuits } = &*state;
+            let State { lease_cache, local, actor_health } = &*state;
             let patience = Timing { durable_after: Span::from_secs(10), deadline: DEADLINE };
-            let gate = Gate { actors: &port, wallet, local, circuits, patience, wall };
+            let gate = Gate { actors: &port, lease_cache, local, actor_health, patience, wall };
             let decision = gate.decide(plan).await;
             {
                 let mut notes = notes.borrow_mut();
@@ -335,9 +335,9 @@ impl Fleet {
                 notes.times.push(at);
                 notes.seen.passed += u64::from(measured);
             }
-            let runner = ActorCalls { actors: &port, wallet, circuits, patience, wall };
-            for errand in gate.refills(plan) {
-                runner.refill(errand).await;
+            let actor_calls = ActorCalls { actors: &port, lease_cache, actor_health, patience, wall };
+            for task in gate.refill_tasks(plan) {
+                actor_calls.refill(task).await;
             }
         });
         let task = self.free.pop().unwrap_or_else(|| {
@@ -377,7 +377,7 @@ impl Fleet {
             match want {
                 Want::Ask(ask, slot, patience) => {
                     let call = Call { ask, slot, task, life, due: self.now + patience.as_nanos() };
-                    self.push(self.now + self.setup.trip.as_nanos() / 2, Event::Ask(call));
+                    self.push(self.now + self.setup.round_trip.as_nanos() / 2, Event::Ask(call));
                 }
                 Want::Pause(span, slot) => self.push(self.now + span.as_nanos(), Event::Wake { task, life, slot }),
             }
@@ -409,7 +409,7 @@ impl Fleet {
         {
             self.notes.borrow_mut().seen.rows += u64::from(reply.rows);
         }
-        let heard = self.now + self.setup.trip.as_nanos() / 2;
+        let heard = self.now + self.setup.round_trip.as_nanos() / 2;
         if heard <= due {
             let said = (reply.map_err(CallError::Failed), self.now);
             self.push(heard, Event::Hear { task, life, slot, said });

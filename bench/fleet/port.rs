@@ -80,7 +80,7 @@ impl Actors for Port {
         said
     }
 
-    async fn pause(&self, span: Span) {
+    async fn sleep(&self, span: Span) {
         let slot = Slot::empty();
         self.wants.borrow_mut().push(Want::Pause(span, slot.clone()));
         slot.await;

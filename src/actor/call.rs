@@ -2,7 +2,7 @@
 
 use crate::actor::name::Region;
 use crate::protocol::rates::CallError;
-use crate::runtime::promise::hear;
+use crate::runtime::promise::future_of;
 use worker::Env;
 use worker::js_sys::{Error, Promise, Reflect};
 use worker::wasm_bindgen::prelude::wasm_bindgen;
@@ -34,9 +34,9 @@ pub async fn call(
     (ask, question): (&str, &str),
     reply: &str,
 ) -> Result<String, CallError> {
-    let namespace = Reflect::get(env, &"BUCKETS".into()).map_err(|thrown| trouble(&thrown))?;
-    let answer = hear(js::call(&namespace, name, region.hint(), ask, question, reply)).await;
-    let answer = answer.map_err(|thrown| trouble(&thrown))?.as_string().unwrap_or_default();
+    let namespace = Reflect::get(env, &"BUCKETS".into()).map_err(|thrown| call_error(&thrown))?;
+    let answer = future_of(js::call(&namespace, name, region.hint(), ask, question, reply)).await;
+    let answer = answer.map_err(|thrown| call_error(&thrown))?.as_string().unwrap_or_default();
     match answer.split_once('\n') {
         Some(("200", text)) => Ok(text.to_owned()),
         Some((status, "")) => Err(CallError::Nonsense(["status ", status].concat())),
@@ -46,7 +46,7 @@ pub async fn call(
 }
 
 /// Tells errors apart by the flags that the platform sets on the exception.
-pub fn trouble(thrown: &JsValue) -> CallError {
+pub fn call_error(thrown: &JsValue) -> CallError {
     let flag =
         |name: &str| thrown.is_object() && Reflect::get(thrown, &name.into()).is_ok_and(|value| value.is_truthy());
     if flag("overloaded") {

@@ -22,9 +22,9 @@ impl Region {
     }
 }
 
-/// The name of the object at `seat`, for a request that arrived in `region`.
-pub fn object_name(seat: &ActorKey<'_>, region: Region) -> String {
-    match seat {
+/// The name of the object at `actor`, for a request that arrived in `region`.
+pub fn object_name(actor: &ActorKey<'_>, region: Region) -> String {
+    match actor {
         ActorKey::Ip(subject) => format!("ip/{}/{}", region.hint().unwrap_or("any"), subject.shard(SHARDS)),
         ActorKey::Key(subject) => format!("key/{}", subject.shard(SHARDS)),
         ActorKey::Shared(limit) => format!("shared/{limit}"),

@@ -36,9 +36,9 @@ pub enum NoPermit {
 #[derive(Debug)]
 pub struct Admit<'a, K> {
     /// Those who keep count.
-    pub keepers: &'a K,
+    pub actors: &'a K,
     /// What the isolate knows.
-    pub books: &'a RefCell<PermitLeases>,
+    pub leases: &'a RefCell<PermitLeases>,
     /// How long a decision may take, and so an actor.
     pub patience: Span,
     /// Reads the wall clock.
@@ -54,49 +54,49 @@ impl<K: PermitActors> Admit<'_, K> {
         time: Span,
         entry: &mut Admission<'p>,
     ) -> Result<PermitGuard, NoPermit> {
-        let &PlannedCap { cap, leaves, wait, .. } = met;
-        let Admission { spent, places, .. } = &mut *entry;
+        let &PlannedCap { cap, reserve, wait, .. } = met;
+        let Admission { spent, permits, .. } = &mut *entry;
         spent.limits = spent.limits.saturating_add(1);
         let begun = (self.wall)();
         let mut again = false;
         let mut asked = false;
         let mut in_vain = 0;
-        let mut pressed = false;
+        let mut unmet = false;
         let mut full = None;
         let mut waiting = None;
         let waited = |full: Option<Time>| full.map_or(Span::ZERO, |since| (self.wall)().since(since).min(wait));
-        let (place, trouble) = loop {
+        let (permit, error) = loop {
             let at = (self.wall)();
             if in_vain >= ASKS {
                 break (Err(NoPermit::Full), None);
             }
             let granted = full.map_or(time, |_| time.plus(wait));
-            let left = granted.over(at.since(begun)).min(self.patience);
+            let left = granted.saturating_sub(at.since(begun)).min(self.patience);
             // Nobody else gives signs of life for it before it is at the origin.
-            places.iter().for_each(|place| place.hold(at, left));
-            let turn = self.book(cap, |book, now| {
+            permits.iter().for_each(|permit| permit.extend_heartbeat(at, left));
+            let turn = self.lease(cap, |lease, now| {
                 if let Some(id) = waiting {
-                    book.waits(id, now);
+                    lease.heartbeat_waiting(id, now);
                 }
-                again |= book.step_up();
+                again |= lease.mark_checked();
                 // What is asked of one in trouble needs its time.
-                let vain = book.is_in_trouble() && self.is_short(left);
-                let turn = book.turn(leaves, now, if vain { Span::ZERO } else { left });
-                if matches!(turn, NextStep::Go(_)) {
-                    if pressed {
-                        book.relieve(leaves);
+                let vain = lease.is_in_trouble() && self.is_short(left);
+                let turn = lease.next_step(reserve, now, if vain { Span::ZERO } else { left });
+                if matches!(turn, NextStep::Start(_)) {
+                    if unmet {
+                        lease.clear_unmet(reserve);
                     }
-                } else if !pressed || matches!(turn, NextStep::Ask(_)) {
+                } else if !unmet || matches!(turn, NextStep::Ask(_)) {
                     // Once, and once more when a question has been asked without it.
-                    book.press(leaves);
-                    pressed = true;
+                    lease.note_unmet(reserve);
+                    unmet = true;
                 }
                 turn
             });
             match turn {
-                NextStep::Go(id) => {
+                NextStep::Start(id) => {
                     spent.wallet = spent.wallet.saturating_add(u32::from(!asked));
-                    break (Ok(self.ticket(cap, id)), None);
+                    break (Ok(self.guard(cap, id)), None);
                 }
                 NextStep::Ask(question) => {
                     asked = true;
@@ -106,35 +106,35 @@ impl<K: PermitActors> Admit<'_, K> {
                         Ok(rows) => spent.rows = spent.rows.saturating_add(rows),
                         // The way broke: another may not.
                         Err(CallError::Disconnected) if in_vain == 1 => {}
-                        Err(trouble) => break (self.alone(cap, leaves), Some(trouble)),
+                        Err(error) => break (self.alone(cap, reserve), Some(error)),
                     }
                 }
-                NextStep::Look if left > Span::ZERO => self.keepers.pause(LOOK).await,
-                NextStep::Look => break (self.alone(cap, leaves), Some(CallError::Late)),
+                NextStep::LookAgain if left > Span::ZERO => self.actors.sleep(LOOK).await,
+                NextStep::LookAgain => break (self.alone(cap, reserve), Some(CallError::Late)),
                 NextStep::Full if waited(full) < wait => {
                     full = full.or(Some(at));
-                    waiting = waiting.or_else(|| self.book(cap, |book, now| book.may_wait(leaves, now)));
+                    waiting = waiting.or_else(|| self.lease(cap, |lease, now| lease.try_wait(reserve, now)));
                     if waiting.is_none() {
                         break (Err(NoPermit::Full), None);
                     }
                     in_vain = 0;
-                    self.keepers.pause(WAIT_LOOK).await;
+                    self.actors.sleep(WAIT_LOOK).await;
                 }
                 NextStep::Full => break (Err(NoPermit::Full), None),
-                NextStep::Unknown => break (self.alone(cap, leaves), Some(CallError::NotAsked)),
+                NextStep::Unknown => break (self.alone(cap, reserve), Some(CallError::NotAsked)),
             }
         };
         if let Some(id) = waiting {
-            self.book(cap, |book, _| book.stop_waiting(id));
+            self.lease(cap, |lease, _| lease.stop_waiting(id));
         }
         entry.waited = entry.waited.plus(waited(full));
-        if let Some(trouble) = trouble {
-            entry.unchecked.push((cap, trouble));
+        if let Some(error) = error {
+            entry.unchecked.push((cap, error));
         }
         if again {
             entry.restored.push(cap);
         }
-        place
+        permit
     }
 
     /// Whether an answer may be late after so long without anyone's fault.
@@ -144,7 +144,7 @@ impl<K: PermitActors> Admit<'_, K> {
 
     /// Says to the actor what is to be said off any request's path; how many calls that took, or rows, where there were more.
     pub async fn tick(&self, cap: &Rc<Cap>) -> u32 {
-        match self.book(cap, |book, now| book.tick(now, self.patience)) {
+        match self.lease(cap, |lease, now| lease.tick(now, self.patience)) {
             // Who needs a slot will see that the actor does not answer.
             Some(question) => self.ask(cap, &question, self.patience).await.unwrap_or(1).max(1),
             None => 0,
@@ -152,45 +152,45 @@ impl<K: PermitActors> Admit<'_, K> {
     }
 
     /// Whether somebody has to look after idle slots of `cap`; whoever asks has to.
-    pub fn tend(&self, cap: &Rc<Cap>) -> bool {
-        self.book(cap, PermitLease::tend)
+    pub fn claim_return(&self, cap: &Rc<Cap>) -> bool {
+        self.lease(cap, PermitLease::claim_return)
     }
 
     /// Whether whoever looks after idle slots of `cap` has to go on, who has so many looks left.
-    pub fn tend_on(&self, cap: &Rc<Cap>, looks: u32) -> bool {
-        self.book(cap, |book, now| book.tend_on(looks, now))
+    pub fn keeps_returning(&self, cap: &Rc<Cap>, looks: u32) -> bool {
+        self.lease(cap, |lease, now| lease.keeps_returning(looks, now))
     }
 
     async fn ask(&self, cap: &Rc<Cap>, question: &PermitAsk, patience: Span) -> Result<u32, CallError> {
-        let answer = self.keepers.ask(&cap.name, question, patience).await;
+        let answer = self.actors.ask(&cap.name, question, patience).await;
         let heard = match &answer {
             Err(CallError::Late) if self.is_short(patience) => CallResult::Nothing,
             answer => CallResult::of(answer),
         };
-        self.book(cap, |book, now| book.hear(question.number, answer.as_ref().copied().map_err(|_| heard), now));
+        self.lease(cap, |lease, now| lease.observe(question.number, answer.as_ref().copied().map_err(|_| heard), now));
         answer.map(|answer| answer.rows)
     }
 
     /// What a cap comes to that cannot be checked.
-    fn alone(&self, cap: &Rc<Cap>, leaves: Reserve) -> Result<PermitGuard, NoPermit> {
-        self.book(cap, |book, _| book.step_down());
+    fn alone(&self, cap: &Rc<Cap>, reserve: Reserve) -> Result<PermitGuard, NoPermit> {
+        self.lease(cap, |lease, _| lease.mark_unchecked());
         let records = OnErrorActions {
-            local: || self.book(cap, |book, now| book.enter_alone(leaves, now)).ok_or(NoPermit::Full),
-            open: || Ok(self.book(cap, |book, now| book.enter(leaves, now))),
+            local: || self.lease(cap, |lease, now| lease.start_locally(reserve, now)).ok_or(NoPermit::Full),
+            open: || Ok(self.lease(cap, |lease, now| lease.start(reserve, now))),
             closed: || Err(NoPermit::Unknown),
         };
         let id = records.go(cap.on_error);
-        id.map(|id| self.ticket(cap, id))
+        id.map(|id| self.guard(cap, id))
     }
 
-    fn ticket(&self, cap: &Rc<Cap>, id: Id) -> PermitGuard {
-        self.books.borrow_mut().ticket(cap, id)
+    fn guard(&self, cap: &Rc<Cap>, id: Id) -> PermitGuard {
+        self.leases.borrow_mut().guard(cap, id)
     }
 
-    fn book<T>(&self, cap: &Cap, work: impl FnOnce(&mut PermitLease, Time) -> T) -> T {
-        let book = self.books.borrow_mut().of(cap);
-        let mut book = book.borrow_mut();
-        let now = book.now((self.wall)());
-        work(&mut book, now)
+    fn lease<T>(&self, cap: &Cap, work: impl FnOnce(&mut PermitLease, Time) -> T) -> T {
+        let lease = self.leases.borrow_mut().of(cap);
+        let mut lease = lease.borrow_mut();
+        let now = lease.now((self.wall)());
+        work(&mut lease, now)
     }
 }

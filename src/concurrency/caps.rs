@@ -31,7 +31,7 @@ pub struct PlannedCap<'p> {
     /// Its binding.
     pub binding: &'p Binding,
     /// What the request leaves to others of it.
-    pub leaves: Reserve,
+    pub reserve: Reserve,
     /// How long it may wait for a slot.
     pub wait: Span,
 }
@@ -53,7 +53,7 @@ pub struct CapRefusal<'p> {
 #[derive(Debug, Default)]
 pub struct Admission<'p> {
     /// The places that it has.
-    pub places: Vec<PermitGuard>,
+    pub permits: Vec<PermitGuard>,
     /// The cap that refuses it; then it has no places.
     pub refused: Option<CapRefusal<'p>>,
     /// Caps in shadow that would have.
@@ -78,7 +78,7 @@ pub fn met<'p>(policy: &'p Policy, route: Option<&'p Binding>, kind: RequestKind
     let of = |binding: &'p Binding, cap: &'p Rc<Cap>, wait| PlannedCap {
         cap,
         binding,
-        leaves: Reserve::of(priority, cap.highest),
+        reserve: Reserve::of(priority, cap.highest),
         wait: if cap.mode == Mode::Enforce { wait } else { Span::ZERO },
     };
     let in_flight = bindings().filter_map(|binding| {
@@ -104,27 +104,27 @@ pub async fn enter<'p>(
         let left = due.plus(entry.waited).since((admit.wall)());
         // One whose actor hangs must not leave the next unchecked as well.
         let kept = if next.is_empty() { Span::ZERO } else { left.half().half() };
-        let reason = match admit.admit(met, left.over(kept), &mut entry).await {
-            Ok(place) => {
-                entry.places.push(place);
+        let reason = match admit.admit(met, left.saturating_sub(kept), &mut entry).await {
+            Ok(permit) => {
+                entry.permits.push(permit);
                 continue;
             }
             Err(NoPermit::Unknown) => Reason::LimiterUnavailable,
             Err(NoPermit::Full) => Reason::OverCapacity,
         };
         let &PlannedCap { cap, binding, .. } = met;
-        let crowded = CapRefusal { cap, binding, reason, wait: come_back(caller) };
+        let refusal = CapRefusal { cap, binding, reason, wait: come_back(caller) };
         match cap.mode {
-            Mode::Shadow => entry.shadows.push(crowded),
+            Mode::Shadow => entry.shadows.push(refusal),
             Mode::Enforce => {
-                entry.places.clear();
-                entry.refused = Some(crowded);
+                entry.permits.clear();
+                entry.refused = Some(refusal);
                 break;
             }
         }
     }
     // What everyone shares is asked next, and nobody gives signs of life before the request is at the origin.
-    entry.places.iter().for_each(|place| place.hold((admit.wall)(), admit.patience));
+    entry.permits.iter().for_each(|permit| permit.extend_heartbeat((admit.wall)(), admit.patience));
     entry
 }
 

@@ -28,7 +28,7 @@ const SWEEP: Span = Span::from_millis(250);
 pub type Id = u64;
 
 /// What the owner of `id` leaves to others.
-pub fn leaves(id: Id) -> Reserve {
+pub fn reserve(id: Id) -> Reserve {
     match id & 3 {
         0 => Reserve::Nothing,
         1 => Reserve::Tenth,
@@ -67,30 +67,30 @@ impl Heartbeats {
     }
 
     /// One more, that leaves so much to others.
-    pub fn enter(&mut self, leaves: Reserve, now: Time) -> Id {
+    pub fn start(&mut self, reserve: Reserve, now: Time) -> Id {
         self.next = self.next.wrapping_add(4);
-        let id = self.next | leaves as Id;
-        self.beat(id, now);
+        let id = self.next | reserve as Id;
+        self.heartbeat(id, now);
         id
     }
 
     /// Is still there; also one that was counted out too early, or has entered elsewhere.
-    pub fn beat(&mut self, id: Id, now: Time) {
-        self.hold(id, now, Span::ZERO);
+    pub fn heartbeat(&mut self, id: Id, now: Time) {
+        self.extend_heartbeat(id, now, Span::ZERO);
     }
 
     /// Is still there, and will give no sign for up to `span`.
-    pub fn hold(&mut self, id: Id, now: Time, span: Span) {
+    pub fn extend_heartbeat(&mut self, id: Id, now: Time, span: Span) {
         self.look(now);
-        if self.last.insert(id, now.plus(span.over(SILENT))).is_none() {
-            self.count.add(leaves(id), 1);
+        if self.last.insert(id, now.plus(span.saturating_sub(SILENT))).is_none() {
+            self.count.add(reserve(id), 1);
         }
     }
 
     /// Has left.
-    pub fn leave(&mut self, id: Id) {
+    pub fn end(&mut self, id: Id) {
         if self.last.remove(&id).is_some() {
-            let count = self.count.at(leaves(id));
+            let count = self.count.at(reserve(id));
             *count = count.saturating_sub(1);
         }
     }
@@ -108,7 +108,7 @@ impl Heartbeats {
             *count = PerReserve::default();
             last.retain(|id, last| {
                 let stays = now.since(*last) < GONE;
-                count.add(leaves(*id), u64::from(stays));
+                count.add(reserve(*id), u64::from(stays));
                 stays
             });
         }

@@ -16,25 +16,25 @@ impl PerReserve {
         PerReserve { nothing: number, tenth: number, fifth: number }
     }
 
-    /// That of `leaves`.
+    /// That of `reserve`.
     #[inline(never)]
-    pub fn of(mut self, leaves: Reserve) -> u64 {
-        *self.at(leaves)
+    pub fn of(mut self, reserve: Reserve) -> u64 {
+        *self.at(reserve)
     }
 
     /// The same, to be changed.
-    pub fn at(&mut self, leaves: Reserve) -> &mut u64 {
-        match leaves {
+    pub fn at(&mut self, reserve: Reserve) -> &mut u64 {
+        match reserve {
             Reserve::Nothing => &mut self.nothing,
             Reserve::Tenth => &mut self.tenth,
             Reserve::Fifth => &mut self.fifth,
         }
     }
 
-    /// Adds `more` to that of `leaves`.
+    /// Adds `more` to that of `reserve`.
     #[inline(never)]
-    pub fn add(&mut self, leaves: Reserve, more: u64) {
-        let number = self.at(leaves);
+    pub fn add(&mut self, reserve: Reserve, more: u64) {
+        let number = self.at(reserve);
         *number = number.saturating_add(more);
     }
 
@@ -43,10 +43,10 @@ impl PerReserve {
         self.below(Reserve::Fifth).saturating_add(self.fifth)
     }
 
-    /// What those that leave less than `leaves` come to together.
-    pub fn below(self, leaves: Reserve) -> u64 {
+    /// What those that leave less than `reserve` come to together.
+    pub fn below(self, reserve: Reserve) -> u64 {
         let PerReserve { nothing, tenth, .. } = self;
-        match leaves {
+        match reserve {
             Reserve::Nothing => 0,
             Reserve::Tenth => nothing,
             Reserve::Fifth => nothing.saturating_add(tenth),

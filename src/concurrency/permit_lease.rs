@@ -48,7 +48,7 @@ pub struct PermitLease {
     /// Until then there are no slots for requests that leave so many to others, or more.
     full: Option<(Reserve, Time)>,
     /// Requests that found no slot since the last question for such, in this stretch of [`IDLE`].
-    pressed: PerReserve,
+    unmet: PerReserve,
     /// The most of each kind under way at once, in this stretch of [`IDLE`] and in the one before.
     peak: PerReserve,
     last_peak: PerReserve,
@@ -66,11 +66,11 @@ pub struct PermitLease {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextStep {
     /// Go on, with this slot.
-    Go(Id),
+    Start(Id),
     /// Ask the actor this, and say what it said.
     Ask(PermitAsk),
     /// Look again in a moment: another has asked.
-    Look,
+    LookAgain,
     /// There is none.
     Full,
     /// Nobody knows: the actor is left alone, or there is no time to ask it.
@@ -98,7 +98,7 @@ impl PermitLease {
             circuit: CircuitBreaker::default(),
             checked: Checked::Yes,
             full: None,
-            pressed: PerReserve::default(),
+            unmet: PerReserve::default(),
             peak: PerReserve::default(),
             last_peak: PerReserve::default(),
             stretch: Time::default(),
@@ -125,40 +125,40 @@ impl PermitLease {
     }
 
     /// Of these, what was lent for requests that leave at least so much to others.
-    pub fn held_for(&self, leaves: Reserve, now: Time) -> u64 {
-        if now < self.until { self.held.of(leaves) } else { 0 }
+    pub fn held_for(&self, reserve: Reserve, now: Time) -> u64 {
+        if now < self.until { self.held.of(reserve) } else { 0 }
     }
 
     /// A request's turn, which can wait so long for an answer.
-    pub fn turn(&mut self, leaves: Reserve, now: Time, patience: Span) -> NextStep {
-        if self.has_room(leaves, now) {
-            return NextStep::Go(self.enter(leaves, now));
+    pub fn next_step(&mut self, reserve: Reserve, now: Time, patience: Span) -> NextStep {
+        if self.has_room(reserve, now) {
+            return NextStep::Start(self.start(reserve, now));
         }
-        if self.full.is_some_and(|(least, until)| least <= leaves && now < until) {
+        if self.full.is_some_and(|(least, until)| least <= reserve && now < until) {
             return NextStep::Full;
         }
         if self.busy(now) {
             // Nobody else waits for the one that is to find out whether the trouble is over.
-            return if self.circuit.is_open() { NextStep::Unknown } else { NextStep::Look };
+            return if self.circuit.is_open() { NextStep::Unknown } else { NextStep::LookAgain };
         }
-        let more = self.pressed.of(leaves).max(1);
-        self.ask(more, leaves, now, patience).map_or(NextStep::Unknown, NextStep::Ask)
+        let more = self.unmet.of(reserve).max(1);
+        self.ask(more, reserve, now, patience).map_or(NextStep::Unknown, NextStep::Ask)
     }
 
     /// Notes that a request has found no slot: that is how many more are wanted.
-    pub fn press(&mut self, leaves: Reserve) {
-        self.pressed.add(leaves, 1);
+    pub fn note_unmet(&mut self, reserve: Reserve) {
+        self.unmet.add(reserve, 1);
     }
 
     /// Notes that one that had found no slot has one now.
-    pub fn relieve(&mut self, leaves: Reserve) {
-        let pressed = self.pressed.at(leaves);
-        *pressed = pressed.saturating_sub(1);
+    pub fn clear_unmet(&mut self, reserve: Reserve) {
+        let unmet = self.unmet.at(reserve);
+        *unmet = unmet.saturating_sub(1);
     }
 
     /// Lets a request pass whatever is held; it is counted all the same.
-    pub fn enter(&mut self, leaves: Reserve, now: Time) -> Id {
-        let id = self.users.enter(leaves, now);
+    pub fn start(&mut self, reserve: Reserve, now: Time) -> Id {
+        let id = self.users.start(reserve, now);
         let used = self.users.each(now);
         self.roll(now);
         self.peak = self.peak.max(used);
@@ -167,50 +167,50 @@ impl PermitLease {
     }
 
     /// Lets a request pass on the slots that were last held, but for its part that it leaves to others, or on one.
-    pub fn enter_alone(&mut self, leaves: Reserve, now: Time) -> Option<Id> {
-        let most = self.given.saturating_sub(leaves.of_cap(self.given));
-        (self.users.count(now) < most.max(1)).then(|| self.enter(leaves, now))
+    pub fn start_locally(&mut self, reserve: Reserve, now: Time) -> Option<Id> {
+        let most = self.given.saturating_sub(reserve.of_cap(self.given));
+        (self.users.count(now) < most.max(1)).then(|| self.start(reserve, now))
     }
 
     /// Hears that a request is still under way; also of one that an earlier instance let in.
-    pub fn beat(&mut self, id: Id, now: Time) {
-        self.users.beat(id, now);
+    pub fn heartbeat(&mut self, id: Id, now: Time) {
+        self.users.heartbeat(id, now);
     }
 
     /// Hears that a request will be silent for up to `span`, and is there all the same.
-    pub fn hold(&mut self, id: Id, now: Time, span: Span) {
-        self.users.hold(id, now, span);
+    pub fn extend_heartbeat(&mut self, id: Id, now: Time, span: Span) {
+        self.users.extend_heartbeat(id, now, span);
     }
 
     /// A request has ended.
-    pub fn leave(&mut self, id: Id) {
-        self.users.leave(id);
+    pub fn end(&mut self, id: Id) {
+        self.users.end(id);
     }
 
     /// A request has its answer from the origin, or failed, after `took`.
-    pub fn note(&mut self, took: Span, fate: Fate) {
+    pub fn note(&mut self, took: Span, fate: OriginOutcome) {
         let OriginSample { ended, sum_ms, min_ms, errors, .. } = &mut self.sample;
         let took = took.as_millis();
         *min_ms = if *ended == 0 { took } else { took.min(*min_ms) };
         *ended = ended.saturating_add(1);
         match fate {
             // How long it took says nothing of how crowded the origin is.
-            Fate::Failed => *errors = errors.saturating_add(1),
+            OriginOutcome::Failed => *errors = errors.saturating_add(1),
             _ => *sum_ms = sum_ms.saturating_add(took),
         }
     }
 
     /// Whether one more may wait for a slot that leaves so much to others: no more wait than work, or the last would wait in vain. Those
     /// that leave more come after it, and do not count.
-    pub fn may_wait(&mut self, leaves: Reserve, now: Time) -> Option<Id> {
+    pub fn try_wait(&mut self, reserve: Reserve, now: Time) -> Option<Id> {
         let most = self.held(now).max(1);
         let waiting = self.waiting.each(now);
-        let before = waiting.below(leaves).saturating_add(waiting.of(leaves));
-        (before < most).then(|| self.waiting.enter(leaves, now))
+        let before = waiting.below(reserve).saturating_add(waiting.of(reserve));
+        (before < most).then(|| self.waiting.start(reserve, now))
     }
 
     /// Where a cap that finds itself has moved by more than a fifth since that was last told, and not a moment ago: what it was, and what it is.
-    pub fn news(&mut self, now: Time) -> Option<(u64, u64)> {
+    pub fn size_change(&mut self, now: Time) -> Option<(u64, u64)> {
         let (was, at) = self.logged;
         let far = self.cap.abs_diff(was) > was / 5;
         let due = far && matches!(self.size, Size::Auto { .. }) && (was == 0 || at.plus(TELL_EVERY) <= now);
@@ -219,20 +219,20 @@ impl PermitLease {
     }
 
     /// Who waits is still there.
-    pub fn waits(&mut self, id: Id, now: Time) {
-        self.waiting.beat(id, now);
+    pub fn heartbeat_waiting(&mut self, id: Id, now: Time) {
+        self.waiting.heartbeat(id, now);
     }
 
     /// Who waited does so no more.
     pub fn stop_waiting(&mut self, id: Id) {
-        self.waiting.leave(id);
+        self.waiting.end(id);
     }
 
     fn roll(&mut self, now: Time) {
         if self.stretch.plus(IDLE) <= now {
             let old = self.stretch.plus(IDLE.times(2)) <= now;
             self.last_peak = if old { PerReserve::default() } else { self.peak };
-            (self.peak, self.pressed) = Default::default();
+            (self.peak, self.unmet) = Default::default();
             self.stretch = now;
         }
     }
@@ -240,7 +240,7 @@ impl PermitLease {
 
 /// How a request to the origin ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum OriginOutcome {
     /// It was answered.
     Answered,
     /// A 5xx, no answer in time, or none at all.

@@ -1,7 +1,7 @@
 //! The books of one isolate, and a request's places in them.
 
 use crate::concurrency::heartbeats::Id;
-use crate::concurrency::permit_lease::{Fate, PermitLease};
+use crate::concurrency::permit_lease::{OriginOutcome, PermitLease};
 use crate::limit::time::{Span, Time};
 use crate::policy::Cap;
 use crate::protocol::permits::Holder;
@@ -13,35 +13,35 @@ use std::rc::Rc;
 pub struct PermitLeases {
     holder: Option<Holder>,
     /// There are few caps.
-    books: Vec<(String, Rc<RefCell<PermitLease>>)>,
+    leases: Vec<(String, Rc<RefCell<PermitLease>>)>,
 }
 
 impl PermitLeases {
     /// Whether they are known to be somebody's.
-    pub fn are_called(&self) -> bool {
+    pub fn has_holder(&self) -> bool {
         self.holder.is_some()
     }
 
     /// Says whose they are, before one is looked into.
-    pub fn call(&mut self, holder: Holder) {
+    pub fn set_holder(&mut self, holder: Holder) {
         self.holder = Some(holder);
     }
 
     /// A place in the book of `cap`.
-    pub fn ticket(&mut self, cap: &Rc<Cap>, id: Id) -> PermitGuard {
-        PermitGuard { book: self.of(cap), cap: Rc::clone(cap), id, kept: Kept::Here }
+    pub fn guard(&mut self, cap: &Rc<Cap>, id: Id) -> PermitGuard {
+        PermitGuard { lease: self.of(cap), cap: Rc::clone(cap), id, kept: Kept::Here }
     }
 
     /// Hears that a request under `cap` is still under way.
-    pub fn beat(&mut self, cap: &Cap, id: Id, wall: Time) {
-        let book = self.of(cap);
+    pub fn heartbeat(&mut self, cap: &Cap, id: Id, wall: Time) {
+        let lease = self.of(cap);
         // Where one has had its turn, nothing has held up those under other caps.
-        for other in self.books.iter().map(|(_, other)| other) {
+        for other in self.leases.iter().map(|(_, other)| other) {
             let mut other_book = other.borrow_mut();
             let now = other_book.now(wall);
             // Zero is nobody's.
-            if id > 0 && Rc::ptr_eq(other, &book) {
-                other_book.beat(id, now);
+            if id > 0 && Rc::ptr_eq(other, &lease) {
+                other_book.heartbeat(id, now);
             } else {
                 other_book.in_use(now);
             }
@@ -49,25 +49,25 @@ impl PermitLeases {
     }
 
     /// A request under `cap` has ended.
-    pub fn leave(&mut self, cap: &Cap, id: Id) {
-        self.of(cap).borrow_mut().leave(id);
+    pub fn end(&mut self, cap: &Cap, id: Id) {
+        self.of(cap).borrow_mut().end(id);
     }
 
     /// The book of `cap`.
     pub fn of(&mut self, cap: &Cap) -> Rc<RefCell<PermitLease>> {
-        if let Some((_, book)) = self.books.iter().find(|(name, _)| *name == cap.name) {
-            return Rc::clone(book);
+        if let Some((_, lease)) = self.leases.iter().find(|(name, _)| *name == cap.name) {
+            return Rc::clone(lease);
         }
-        let book = Rc::new(RefCell::new(PermitLease::new(self.holder.unwrap_or_default(), cap.size)));
-        self.books.push((cap.name.clone(), Rc::clone(&book)));
-        book
+        let lease = Rc::new(RefCell::new(PermitLease::new(self.holder.unwrap_or_default(), cap.size)));
+        self.leases.push((cap.name.clone(), Rc::clone(&lease)));
+        lease
     }
 }
 
 /// A request's place under one cap; gives it back when dropped, unless it is kept elsewhere.
 #[derive(Debug)]
 pub struct PermitGuard {
-    book: Rc<RefCell<PermitLease>>,
+    lease: Rc<RefCell<PermitLease>>,
     cap: Rc<Cap>,
     id: Id,
     kept: Kept,
@@ -96,41 +96,41 @@ impl PermitGuard {
     }
 
     /// Gives it back now, whoever keeps it.
-    pub fn leave(&self) {
-        self.book(|book, id| book.leave(id));
+    pub fn end(&self) {
+        self.lease(|lease, id| lease.end(id));
     }
 
     /// The request is still under way.
-    pub fn beat(&self, wall: Time) {
-        self.book(|book, id| {
-            let now = book.now(wall);
-            book.beat(id, now);
+    pub fn heartbeat(&self, wall: Time) {
+        self.lease(|lease, id| {
+            let now = lease.now(wall);
+            lease.heartbeat(id, now);
         });
     }
 
     /// The request is on its way to other places, for up to `span`.
-    pub fn hold(&self, wall: Time, span: Span) {
-        self.book(|book, id| {
-            let now = book.now(wall);
-            book.hold(id, now, span);
+    pub fn extend_heartbeat(&self, wall: Time, span: Span) {
+        self.lease(|lease, id| {
+            let now = lease.now(wall);
+            lease.extend_heartbeat(id, now, span);
         });
     }
 
     /// The origin's answer has begun, or will not come, after `took`.
-    pub fn note(&self, took: Span, fate: Fate) {
-        self.book(|book, _| book.note(took, fate));
+    pub fn note(&self, took: Span, fate: OriginOutcome) {
+        self.lease(|lease, _| lease.note(took, fate));
     }
 
     /// Where a cap that finds itself has moved to, if that is to be told; see [`PermitLease::news`].
-    pub fn news(&self, wall: Time) -> Option<(u64, u64)> {
-        let mut book = self.book.try_borrow_mut().ok()?;
-        let now = book.now(wall);
-        book.news(now)
+    pub fn size_change(&self, wall: Time) -> Option<(u64, u64)> {
+        let mut lease = self.lease.try_borrow_mut().ok()?;
+        let now = lease.now(wall);
+        lease.size_change(now)
     }
 
-    fn book(&self, work: impl FnOnce(&mut PermitLease, Id)) {
-        if let Ok(mut book) = self.book.try_borrow_mut() {
-            work(&mut book, self.id);
+    fn lease(&self, work: impl FnOnce(&mut PermitLease, Id)) {
+        if let Ok(mut lease) = self.lease.try_borrow_mut() {
+            work(&mut lease, self.id);
         }
     }
 }
@@ -138,7 +138,7 @@ impl PermitGuard {
 impl Drop for PermitGuard {
     fn drop(&mut self) {
         if self.kept == Kept::Here {
-            self.leave();
+            self.end();
         }
     }
 }

@@ -5,7 +5,7 @@
 //! caller's limits before the one that refused.
 
 use crate::gate::decision::Decision;
-use crate::gate::pending::{PendingLimit, items, note, refusing, settled};
+use crate::gate::pending::{PendingLimit, limits, note, refusing, settled};
 use crate::gate::plan::{LimitGroup, Plan, Timing};
 use crate::gate::state::actor_health::ActorHealth;
 use crate::gate::state::lease_cache::LeaseCache;
@@ -24,11 +24,11 @@ pub struct Gate<'g, A> {
     /// Those who hold the state.
     pub actors: &'g A,
     /// What the isolate can decide alone.
-    pub wallet: &'g RefCell<LeaseCache>,
+    pub lease_cache: &'g RefCell<LeaseCache>,
     /// What it counts when it is on its own.
     pub local: &'g RefCell<LocalLimiter>,
     /// Which actors are left alone.
-    pub circuits: &'g RefCell<ActorHealth>,
+    pub actor_health: &'g RefCell<ActorHealth>,
     /// The settings that travel with every question.
     pub patience: Timing,
     /// Reads the wall clock.
@@ -61,7 +61,7 @@ impl<A: Actors> Gate<'_, A> {
         let mut decision = Decision::default();
         decision.spent.limits = u32::try_from(plan.limits().count()).unwrap_or(u32::MAX);
         if !self.passes(plan, caps, between, &mut decision).await {
-            decision.least = decision.least.max(self.least(plan));
+            decision.min_wait = decision.min_wait.max(self.min_wait(plan));
         }
         decision
     }
@@ -80,52 +80,52 @@ impl<A: Actors> Gate<'_, A> {
         let kept = |left: Span, none: bool| if none { Span::ZERO } else { left.half().half() };
         let alone = plan.shared.is_empty();
         self.meet(&plan.caller, Paid::Before, due.minus(kept(deadline, alone && caps == 0)), decision).await;
-        if decision.refusal.is_some() || self.has_had_its_share(plan, decision) {
+        if decision.refusal.is_some() || self.over_fair_share(plan, decision) {
             return false;
         }
         let left = due.since(self.now());
-        let waited = between(left.over(kept(left, alone))).await;
+        let waited = between(left.saturating_sub(kept(left, alone))).await;
         if let Some(waited) = waited {
             // Who may wait for a place waits on its own account: or what everyone shares could not be checked afterwards.
             self.meet(&plan.shared, Paid::Nothing, due.plus(waited), decision).await;
         }
-        self.share_out(plan, waited, decision);
+        self.record_shares(plan, waited, decision);
         waited.is_some() && decision.refusal.is_none()
     }
 
     /// Meets the limits of some stops by `due`, all or nothing but for what stays paid.
-    async fn meet<'p>(&self, stops: &[LimitGroup<'p>], paid: Paid, due: Time, decision: &mut Decision<'p>) {
-        let mut items = items(stops);
-        let mut refused = self.remember(&mut items, paid);
+    async fn meet<'p>(&self, groups: &[LimitGroup<'p>], paid: Paid, due: Time, decision: &mut Decision<'p>) {
+        let mut limits = limits(groups);
+        let mut refused = self.remember(&mut limits, paid);
         if !refused {
-            self.spend(&mut items);
-            refused = is_open(&items) && self.wait(&mut items, paid, due).await;
+            self.spend(&mut limits);
+            refused = is_open(&limits) && self.wait(&mut limits, paid, due).await;
         }
-        decision.spent.wallet = decision.spent.wallet.saturating_add(settled(&items));
+        decision.spent.wallet = decision.spent.wallet.saturating_add(settled(&limits));
         // What everyone shares is looked at before any of it is taken.
-        let looks_first = stops.len() > 1 && paid == Paid::Nothing;
+        let looks_first = groups.len() > 1 && paid == Paid::Nothing;
         if !refused
-            && is_open(&items)
-            && (!looks_first || self.ask(&mut items, stops, Intent::Peek, due, decision).await)
+            && is_open(&limits)
+            && (!looks_first || self.ask(&mut limits, groups, Intent::Peek, due, decision).await)
         {
-            self.ask(&mut items, stops, Intent::Take, due, decision).await;
+            self.ask(&mut limits, groups, Intent::Take, due, decision).await;
         }
-        self.conclude(items, paid, decision);
+        self.conclude(limits, paid, decision);
     }
 
     /// Settles what is known to be refused; whether a binding limit is.
-    fn remember(&self, items: &mut [PendingLimit<'_, '_>], paid: Paid) -> bool {
-        let mut wallet = self.wallet.borrow_mut();
-        let now = wallet.now((self.wall)());
-        for item in items.iter_mut().filter(|item| item.outcome.is_none()) {
-            item.outcome = wallet.denied(item.name, item.met.limit.cost, now);
+    fn remember(&self, limits: &mut [PendingLimit<'_, '_>], paid: Paid) -> bool {
+        let mut lease_cache = self.lease_cache.borrow_mut();
+        let now = lease_cache.now((self.wall)());
+        for pending in limits.iter_mut().filter(|pending| pending.outcome.is_none()) {
+            pending.outcome = lease_cache.denied(pending.name, pending.planned.limit.cost, now);
         }
-        let Some(refusing) = refusing(items) else { return false };
+        let Some(refusing) = refusing(limits) else { return false };
         if paid == Paid::Before {
-            for item in items.iter().filter(|item| item.order < refusing && item.held.is_none()) {
-                let cost = item.met.limit.cost;
-                if wallet.spend(item.name, cost, now).is_none() {
-                    wallet.owe(item.name, &item.met.terms(), cost, now);
+            for pending in limits.iter().filter(|pending| pending.order < refusing && pending.held.is_none()) {
+                let cost = pending.planned.limit.cost;
+                if lease_cache.spend(pending.name, cost, now).is_none() {
+                    lease_cache.add_debt(pending.name, &pending.planned.terms(), cost, now);
                 }
             }
         }
@@ -133,66 +133,67 @@ impl<A: Actors> Gate<'_, A> {
     }
 
     /// Settles what there are tokens for.
-    fn spend(&self, items: &mut [PendingLimit<'_, '_>]) {
-        let mut wallet = self.wallet.borrow_mut();
-        let now = wallet.now((self.wall)());
-        for item in items.iter_mut().filter(|item| item.outcome.is_none()) {
-            if let Some((held, outcome)) = wallet.spend(item.name, item.met.limit.cost, now) {
-                item.held = Some(held);
-                item.outcome = Some(outcome);
+    fn spend(&self, limits: &mut [PendingLimit<'_, '_>]) {
+        let mut lease_cache = self.lease_cache.borrow_mut();
+        let now = lease_cache.now((self.wall)());
+        for pending in limits.iter_mut().filter(|pending| pending.outcome.is_none()) {
+            if let Some((held, outcome)) = lease_cache.spend(pending.name, pending.planned.limit.cost, now) {
+                pending.held = Some(held);
+                pending.outcome = Some(outcome);
             }
         }
     }
 
     /// Waits for what other requests have asked for, where that is the case; whether it turned out that a binding limit refuses.
-    async fn wait(&self, items: &mut [PendingLimit<'_, '_>], paid: Paid, due: Time) -> bool {
+    async fn wait(&self, limits: &mut [PendingLimit<'_, '_>], paid: Paid, due: Time) -> bool {
         // Half of what is left is kept for a question of its own.
         let begun = self.now();
         let end = begun.plus(due.since(begun).half());
         let mut noted = false;
-        while self.now() < end && self.is_asked_for(items) {
+        while self.now() < end && self.is_asked_for(limits) {
             if !noted {
                 noted = true;
-                let mut wallet = self.wallet.borrow_mut();
-                let open = items.iter().filter(|item| item.outcome.is_none());
-                open.for_each(|item| wallet.want(item.name, item.met.limit.cost));
+                let mut lease_cache = self.lease_cache.borrow_mut();
+                let open = limits.iter().filter(|pending| pending.outcome.is_none());
+                open.for_each(|pending| lease_cache.note_waiting(pending.name, pending.planned.limit.cost));
             }
-            self.actors.pause(LOOK).await;
-            if self.remember(items, paid) {
+            self.actors.sleep(LOOK).await;
+            if self.remember(limits, paid) {
                 return true;
             }
-            self.spend(items);
+            self.spend(limits);
         }
         false
     }
 
     /// Whether somebody has asked for what is not settled yet, and may still be answered.
-    fn is_asked_for(&self, items: &[PendingLimit<'_, '_>]) -> bool {
+    fn is_asked_for(&self, limits: &[PendingLimit<'_, '_>]) -> bool {
         let now = self.now();
-        let (wallet, circuits) = (self.wallet.borrow(), self.circuits.borrow());
-        let mut open = items.iter().filter(|item| item.outcome.is_none() && !circuits.is_open(&item.stop.seat));
-        open.any(|item| wallet.waits(item.name, now, self.patience.deadline))
+        let (lease_cache, actor_health) = (self.lease_cache.borrow(), self.actor_health.borrow());
+        let mut open =
+            limits.iter().filter(|pending| pending.outcome.is_none() && !actor_health.is_open(&pending.group.actor));
+        open.any(|pending| lease_cache.has_call_in_flight(pending.name, now, self.patience.deadline))
     }
 
     /// Writes down what became of the limits, and puts back what a refused request has not paid; what it takes alone it owes.
-    fn conclude<'p>(&self, items: Vec<PendingLimit<'_, 'p>>, paid: Paid, decision: &mut Decision<'p>) {
-        let kept = match (refusing(&items), paid) {
+    fn conclude<'p>(&self, limits: Vec<PendingLimit<'_, 'p>>, paid: Paid, decision: &mut Decision<'p>) {
+        let kept = match (refusing(&limits), paid) {
             (None, _) => usize::MAX,
             (Some(order), Paid::Before) => order,
             (Some(_), Paid::Nothing) => 0,
         };
-        let mut wallet = self.wallet.borrow_mut();
-        let now = wallet.now((self.wall)());
-        for item in items {
-            note(&item, decision);
-            let refused = item.order >= kept;
-            match item {
-                PendingLimit { held: Some(held), .. } if refused => wallet.give_back(item.name, held, now),
+        let mut lease_cache = self.lease_cache.borrow_mut();
+        let now = lease_cache.now((self.wall)());
+        for pending in limits {
+            note(&pending, decision);
+            let refused = pending.order >= kept;
+            match pending {
+                PendingLimit { held: Some(held), .. } if refused => lease_cache.give_back(pending.name, held, now),
                 PendingLimit { alone: Some(demand), .. } if refused => {
-                    self.local.borrow_mut().give_back(&demand, item.stop.subject, (self.wall)());
+                    self.local.borrow_mut().give_back(&demand, pending.group.subject, (self.wall)());
                 }
                 PendingLimit { alone: Some(demand), .. } => {
-                    wallet.pass_alone(item.name, &demand.terms, demand.cost, now);
+                    lease_cache.pass_alone(pending.name, &demand.terms, demand.cost, now);
                 }
                 _ => {}
             }
@@ -201,11 +202,11 @@ impl<A: Actors> Gate<'_, A> {
 
     /// The isolate's time.
     pub(super) fn now(&self) -> Time {
-        self.wallet.borrow_mut().now((self.wall)())
+        self.lease_cache.borrow_mut().now((self.wall)())
     }
 }
 
 /// Whether there is anything that the wallet has not settled.
-fn is_open(items: &[PendingLimit<'_, '_>]) -> bool {
-    items.iter().any(|item| item.outcome.is_none())
+fn is_open(limits: &[PendingLimit<'_, '_>]) -> bool {
+    limits.iter().any(|pending| pending.outcome.is_none())
 }

@@ -23,7 +23,7 @@ pub enum Reason {
 #[derive(Clone, Debug)]
 pub struct Refusal<'p> {
     /// The limit that refuses.
-    pub met: PlannedLimit<'p>,
+    pub planned: PlannedLimit<'p>,
     /// Why.
     pub reason: Reason,
     /// How long until this limit would let the request, alone, pass.
@@ -40,7 +40,7 @@ pub struct Refusal<'p> {
 #[derive(Clone, Copy, Debug)]
 pub struct Standing<'p> {
     /// The limit.
-    pub met: PlannedLimit<'p>,
+    pub planned: PlannedLimit<'p>,
     /// Whole tokens left.
     pub left: u64,
     /// How long until there is one more; zero when full.
@@ -51,9 +51,9 @@ pub struct Standing<'p> {
 #[derive(Clone, Debug)]
 pub struct Unchecked<'p> {
     /// The limit.
-    pub met: PlannedLimit<'p>,
+    pub planned: PlannedLimit<'p>,
     /// What was wrong; `None` where the actor answered and D1 did not.
-    pub trouble: Option<CallError>,
+    pub error: Option<CallError>,
 }
 
 /// What deciding cost.
@@ -93,7 +93,7 @@ pub struct Decision<'p> {
     pub refusal: Option<Refusal<'p>>,
     /// Whoever is refused need not come back sooner: other limits would refuse it until then, those that it has paid included, or it has had
     /// its share of a crowded one.
-    pub least: Span,
+    pub min_wait: Span,
     /// Refusals by limits in shadow, which stop nobody.
     pub shadows: Vec<Refusal<'p>>,
     /// Limits that could not be checked.
@@ -126,7 +126,7 @@ impl<'p> Decision<'p> {
 
     /// Notes where the caller stands with a limit; the one with the fewest requests left is told to it.
     pub fn stand(&mut self, standing: Standing<'p>) {
-        let requests = |s: &Standing<'_>| s.left.checked_div(s.met.limit.cost);
+        let requests = |s: &Standing<'_>| s.left.checked_div(s.planned.limit.cost);
         let tightness = |s: &Standing<'_>| (requests(s), Reverse(s.more));
         if self.tightest.as_ref().is_none_or(|known| tightness(&standing) < tightness(known)) {
             self.tightest = Some(standing);

@@ -16,8 +16,8 @@ const TRY_AGAIN: Span = Span::from_secs(1);
 pub(super) struct PendingLimit<'s, 'p> {
     /// The place of its stop.
     pub order: usize,
-    pub stop: &'s LimitGroup<'p>,
-    pub met: PlannedLimit<'p>,
+    pub group: &'s LimitGroup<'p>,
+    pub planned: PlannedLimit<'p>,
     pub name: LimitKey,
     pub outcome: Option<Outcome>,
     /// The tokens that this request has of it.
@@ -26,70 +26,71 @@ pub(super) struct PendingLimit<'s, 'p> {
     pub alone: Option<Demand>,
 }
 
-/// The limits of `stops`, none of them settled.
-pub(super) fn items<'s, 'p>(stops: &'s [LimitGroup<'p>]) -> Vec<PendingLimit<'s, 'p>> {
-    let of_stop = |(order, stop): (usize, &'s LimitGroup<'p>)| {
-        stop.limits.iter().map(move |met| {
-            let name = (met.limit.number, stop.subject);
-            PendingLimit { order, stop, met: *met, name, outcome: None, held: None, alone: None }
+/// The limits of `groups`, none of them settled.
+pub(super) fn limits<'s, 'p>(groups: &'s [LimitGroup<'p>]) -> Vec<PendingLimit<'s, 'p>> {
+    let of_stop = |(order, group): (usize, &'s LimitGroup<'p>)| {
+        group.limits.iter().map(move |planned| {
+            let name = (planned.limit.number, group.subject);
+            PendingLimit { order, group, planned: *planned, name, outcome: None, held: None, alone: None }
         })
     };
-    stops.iter().enumerate().flat_map(of_stop).collect()
+    groups.iter().enumerate().flat_map(of_stop).collect()
 }
 
 /// How many are settled.
-pub(super) fn settled(items: &[PendingLimit<'_, '_>]) -> u32 {
-    u32::try_from(items.iter().filter(|item| item.outcome.is_some()).count()).unwrap_or(u32::MAX)
+pub(super) fn settled(limits: &[PendingLimit<'_, '_>]) -> u32 {
+    u32::try_from(limits.iter().filter(|pending| pending.outcome.is_some()).count()).unwrap_or(u32::MAX)
 }
 
 /// The place of the first stop at which a binding limit refuses.
-pub(super) fn refusing(items: &[PendingLimit<'_, '_>]) -> Option<usize> {
-    let refuses = |item: &&PendingLimit<'_, '_>| {
-        let refused = !matches!(item.outcome, None | Some(Outcome::Met { .. }));
-        refused && item.met.enforces()
+pub(super) fn refusing(limits: &[PendingLimit<'_, '_>]) -> Option<usize> {
+    let refuses = |pending: &&PendingLimit<'_, '_>| {
+        let refused = !matches!(pending.outcome, None | Some(Outcome::Met { .. }));
+        refused && pending.planned.enforces()
     };
-    items.iter().find(refuses).map(|item| item.order)
+    limits.iter().find(refuses).map(|pending| pending.order)
 }
 
 /// Writes one limit's outcome into the decision.
-pub(super) fn note<'p>(item: &PendingLimit<'_, 'p>, decision: &mut Decision<'p>) {
-    let PendingLimit { met, stop, .. } = *item;
+pub(super) fn note<'p>(pending: &PendingLimit<'_, 'p>, decision: &mut Decision<'p>) {
+    let PendingLimit { planned, group, .. } = *pending;
     let refusal = |reason, wait, until: Option<u64>, left| Refusal {
-        met,
+        planned,
         reason,
         wait,
         until: until.map(|secs| Time::from_millis(secs.saturating_mul(1_000))),
         left,
-        subject: stop.subject,
+        subject: group.subject,
     };
-    let refusal = match item.outcome {
+    let refusal = match pending.outcome {
         None => return,
         Some(Outcome::Met { left, more, .. }) => {
             // What others share is told to nobody who passes: it would tell of others.
-            if met.limit.scope != Scope::Global && met.enforces() {
-                decision.stand(Standing { met, left, more });
+            if planned.limit.scope != Scope::Global && planned.enforces() {
+                decision.stand(Standing { planned, left, more });
             }
             return;
         }
-        Some(Outcome::Refused { left, wait, until }) => refusal(reason(met), wait, until, left),
+        Some(Outcome::Refused { left, wait, until }) => refusal(reason(planned), wait, until, left),
         Some(Outcome::Full { wait }) => refusal(Reason::OverCapacity, wait, None, 0),
         Some(Outcome::Unknown) => {
-            let here = decision.unchecked.iter().filter(|unchecked| unchecked.met.limit.number == met.limit.number);
-            let troubles = here.filter_map(|unchecked| match unchecked.trouble {
+            let here =
+                decision.unchecked.iter().filter(|unchecked| unchecked.planned.limit.number == planned.limit.number);
+            let errors = here.filter_map(|unchecked| match unchecked.error {
                 Some(CallError::OverBudget(wait)) => Some(wait),
                 _ => None,
             });
-            refusal(Reason::LimiterUnavailable, troubles.fold(TRY_AGAIN, Span::max), None, 0)
+            refusal(Reason::LimiterUnavailable, errors.fold(TRY_AGAIN, Span::max), None, 0)
         }
     };
-    match met.limit.mode {
+    match planned.limit.mode {
         Mode::Enforce => decision.refuse(refusal),
         Mode::Shadow => decision.shadows.push(refusal),
     }
 }
 
-fn reason(met: PlannedLimit<'_>) -> Reason {
-    match (&met.limit.allowance, met.limit.scope) {
+fn reason(planned: PlannedLimit<'_>) -> Reason {
+    match (&planned.limit.allowance, planned.limit.scope) {
         (Allowance::Quota(_), _) => Reason::QuotaExhausted,
         (Allowance::Rate(_), Scope::Global) => Reason::OverCapacity,
         (Allowance::Rate(_), Scope::Ip | Scope::Key) => Reason::RateLimited,

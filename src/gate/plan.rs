@@ -25,7 +25,7 @@ pub struct PlannedLimit<'p> {
 #[derive(Clone, Debug)]
 pub struct LimitGroup<'p> {
     /// The actor.
-    pub seat: ActorKey<'p>,
+    pub actor: ActorKey<'p>,
     /// Whose buckets; nobody's in particular at a shared limit.
     pub subject: Option<Subject>,
     /// The limits, in order.
@@ -77,28 +77,28 @@ impl<'p> Plan<'p> {
         }
         for binding in route.into_iter().chain(&policy.base) {
             plan.shared.extend(of(binding, Scope::Global).map(|met| LimitGroup {
-                seat: ActorKey::Shared(met.limit.name.as_str().into()),
+                actor: ActorKey::Shared(met.limit.name.as_str().into()),
                 subject: None,
                 limits: vec![met],
             }));
         }
-        plan.shared.sort_by_key(|stop| stop.limits.iter().any(PlannedLimit::is_quota));
+        plan.shared.sort_by_key(|group| group.limits.iter().any(PlannedLimit::is_quota));
         plan
     }
 
     /// All limits, in order.
     pub fn limits(&self) -> impl Iterator<Item = PlannedLimit<'p>> {
-        self.caller.iter().chain(&self.shared).flat_map(|stop| stop.limits.iter().copied())
+        self.caller.iter().chain(&self.shared).flat_map(|group| group.limits.iter().copied())
     }
 
-    fn add_caller(&mut self, seat: ActorKey<'p>, subject: Subject, limits: impl Iterator<Item = PlannedLimit<'p>>) {
+    fn add_caller(&mut self, actor: ActorKey<'p>, subject: Subject, limits: impl Iterator<Item = PlannedLimit<'p>>) {
         let mut limits = limits.peekable();
         if limits.peek().is_none() {
             return;
         }
-        match self.caller.iter_mut().find(|stop| stop.seat == seat) {
-            Some(stop) => stop.limits.extend(limits),
-            None => self.caller.push(LimitGroup { seat, subject: Some(subject), limits: limits.collect() }),
+        match self.caller.iter_mut().find(|group| group.actor == actor) {
+            Some(group) => group.limits.extend(limits),
+            None => self.caller.push(LimitGroup { actor, subject: Some(subject), limits: limits.collect() }),
         }
     }
 }
@@ -127,11 +127,11 @@ impl PlannedLimit<'_> {
             limit: self.limit.name.clone(),
             terms: self.terms(),
             cost,
-            each: self.limit.cost,
+            per_request: self.limit.cost,
             wish,
-            owed,
-            back: None,
-            weight: match self.limit.mode {
+            unreported: owed,
+            unused: None,
+            enforcement: match self.limit.mode {
                 Mode::Enforce => Enforcement::Enforced,
                 Mode::Shadow => Enforcement::Shadow,
             },

@@ -11,14 +11,14 @@ use crate::protocol::rates::Actors;
 
 impl<A: Actors> Gate<'_, A> {
     /// How long the limits of `plan` refuse whoever has not passed them, at least.
-    pub(super) fn least(&self, plan: &Plan<'_>) -> Span {
-        let mut wallet = self.wallet.borrow_mut();
-        let now = wallet.now((self.wall)());
-        let stops = plan.caller.iter().chain(&plan.shared);
-        let limits = stops.flat_map(|stop| stop.limits.iter().map(|met| ((met.limit.number, stop.subject), met)));
+    pub(super) fn min_wait(&self, plan: &Plan<'_>) -> Span {
+        let mut lease_cache = self.lease_cache.borrow_mut();
+        let now = lease_cache.now((self.wall)());
+        let groups = plan.caller.iter().chain(&plan.shared);
+        let limits = groups.flat_map(|group| group.limits.iter().map(|met| ((met.limit.number, group.subject), met)));
         let waits = limits
             .filter(|(_, met)| met.enforces())
-            .map(|(name, met)| wallet.least(name, &met.terms(), met.limit.cost, now));
+            .map(|(name, met)| lease_cache.min_wait(name, &met.terms(), met.limit.cost, now));
         waits.max().unwrap_or_default()
     }
 }

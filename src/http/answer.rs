@@ -64,11 +64,11 @@ impl Recipient {
 }
 
 impl Answer {
-    /// `problem`, as `asker` can read it.
-    pub fn new(problem: &Problem<'_>, asker: &Recipient, settings: &Settings) -> Answer {
-        let (content_type, body) = match asker.reader {
+    /// `problem`, as `recipient` can read it.
+    pub fn new(problem: &Problem<'_>, recipient: &Recipient, settings: &Settings) -> Answer {
+        let (content_type, body) = match recipient.reader {
             AnswerFormat::Program => ("application/problem+json", Some(problem.json())),
-            AnswerFormat::Person => ("text/html; charset=utf-8", Some(page::page(problem, asker))),
+            AnswerFormat::Person => ("text/html; charset=utf-8", Some(page::page(problem, recipient))),
             AnswerFormat::Text => ("text/plain; charset=utf-8", Some(problem.line())),
             AnswerFormat::GrpcWeb(content_type) => (content_type, None),
         };
@@ -78,11 +78,11 @@ impl Answer {
             ("Vary", "Accept, Accept-Language, Origin".to_owned()),
         ];
         headers.extend(problem.headers.iter().cloned());
-        headers.extend(cors_headers(&settings.cors, settings.headers, asker));
+        headers.extend(cors_headers(&settings.cors, settings.headers, recipient));
         let mut status = problem.cause.status();
-        match asker.reader {
+        match recipient.reader {
             AnswerFormat::Person => {
-                headers.push(("Content-Language", asker.language.tag().to_owned()));
+                headers.push(("Content-Language", recipient.language.tag().to_owned()));
                 headers.push(("Content-Security-Policy", page::POLICY.to_owned()));
                 headers.push(("X-Content-Type-Options", "nosniff".to_owned()));
                 headers.push(("Referrer-Policy", "no-referrer".to_owned()));
@@ -95,7 +95,7 @@ impl Answer {
             }
             AnswerFormat::Program | AnswerFormat::Text => {}
         }
-        let body = body.filter(|_| asker.sends != MethodKind::Head);
+        let body = body.filter(|_| recipient.sends != MethodKind::Head);
         Answer { status, headers, body }
     }
 }

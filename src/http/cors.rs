@@ -6,9 +6,9 @@ use crate::http::rate_headers::Header;
 use crate::identity::key::is_token;
 use crate::policy::{Cors, HeaderStyle, Readable};
 
-/// The header fields for a page of `asker`'s origin; none where no page of another origin asks.
-pub fn cors_headers(cors: &Cors, style: HeaderStyle, asker: &Recipient) -> Vec<Header> {
-    let Some(origin) = &asker.origin else { return Vec::new() };
+/// The header fields for a page of `recipient`'s origin; none where no page of another origin asks.
+pub fn cors_headers(cors: &Cors, style: HeaderStyle, recipient: &Recipient) -> Vec<Header> {
+    let Some(origin) = &recipient.origin else { return Vec::new() };
     let mut headers = match cors.readable(origin) {
         Readable::No => return Vec::new(),
         Readable::Anonymously => vec![("Access-Control-Allow-Origin", "*".to_owned())],
@@ -17,7 +17,7 @@ pub fn cors_headers(cors: &Cors, style: HeaderStyle, asker: &Recipient) -> Vec<H
             ("Access-Control-Allow-Credentials", "true".to_owned()),
         ],
     };
-    headers.push(("Access-Control-Expose-Headers", refusal_header_names(style, asker.reader).join(", ")));
+    headers.push(("Access-Control-Expose-Headers", refusal_header_names(style, recipient.reader).join(", ")));
     headers
 }
 

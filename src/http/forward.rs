@@ -1,4 +1,4 @@
-//! A request's way to the origin and back where something depends on how it goes: places are kept for it, it has a deadline, or every
+//! A request's way to the origin and back where something depends on how it goes: permits are kept for it, it has a deadline, or every
 //! answer is to have its trace.
 
 use crate::concurrency::caps::RequestKind;
@@ -19,15 +19,15 @@ use worker::worker_sys::Context;
 /// What is to be known on the way.
 pub struct Forward<'a> {
     /// The request.
-    pub arrived: &'a Incoming<'a>,
+    pub incoming: &'a Incoming<'a>,
     /// The isolate, which hears of troubles.
     pub isolate: &'a Isolate,
     /// Its settings.
     pub settings: &'a Settings,
     /// What outlives the request.
     pub context: &'a Context,
-    /// The request's places.
-    pub places: HeldPermits,
+    /// The request's permits.
+    pub permits: HeldPermits,
     /// What its place is for.
     pub kind: RequestKind,
     /// How long the origin may take to answer.
@@ -43,36 +43,36 @@ impl Forward<'_> {
     /// The runtime's, should it not take a response that we make.
     pub async fn there_and_back(
         self,
-        onward: &OriginRequest<'_>,
+        origin_request: &OriginRequest<'_>,
         headers: &mut Vec<Header>,
         errands: impl FnOnce(),
     ) -> Result<Response, JsValue> {
-        let Forward { arrived, isolate, settings, context, mut places, kind, timeout, trace } = self;
+        let Forward { incoming, isolate, settings, context, mut permits, kind, timeout, trace } = self;
         let deadline = timeout.map(|_| AbortController::new()).transpose()?;
-        let body = if places.is_empty() { BodyEncoding::Untouched } else { BodyEncoding::Raw };
+        let body = if permits.is_empty() { BodyEncoding::Untouched } else { BodyEncoding::Raw };
         let signal = deadline.as_ref().map(AbortController::signal);
-        places.begin();
-        let answer = match onward.send(arrived.request, body, signal.as_ref()) {
-            Ok(fetch) => places.wait_for(fetch, timeout).await,
+        permits.begin();
+        let answer = match origin_request.send(incoming.request, body, signal.as_ref()) {
+            Ok(fetch) => permits.wait_for(fetch, timeout).await,
             Err(thrown) => Err(NoAnswer::Thrown(thrown)),
         };
         errands();
         let response = match answer {
-            Ok(response) if places.is_empty() => response,
-            Ok(response) => places.follow(response, arrived.request, kind, context)?,
+            Ok(response) if permits.is_empty() => response,
+            Ok(response) => permits.follow(response, incoming.request, kind, context)?,
             Err(silence) => {
                 let failure = match silence {
                     NoAnswer::Thrown(thrown) => {
-                        places.leave(context);
+                        permits.end(context);
                         unreachable(isolate, &thrown)
                     }
                     NoAnswer::Late => {
-                        places.leave_broken_off(context);
+                        permits.leave_broken_off(context);
                         deadline.iter().for_each(AbortController::abort);
                         Failure::OriginTimeout
                     }
                 };
-                return respond(arrived, &Problem::failure(failure), settings, trace);
+                return respond(incoming, &Problem::failure(failure), settings, trace);
             }
         };
         headers.extend(trace);

@@ -18,15 +18,15 @@
 //! So the signs of life go on for a body that streams for hours, and a place that nobody gives back is free soon after at the latest.
 
 use crate::concurrency::caps::RequestKind;
-use crate::concurrency::permit_lease::Fate;
+use crate::concurrency::permit_lease::OriginOutcome;
 use crate::concurrency::permit_leases::PermitGuard;
 use crate::http::permit_heartbeat;
 use crate::http::relay::{piped, relay, socket};
 use crate::limit::time::{Span, Time};
 use crate::policy::Cap;
 use crate::runtime::clock;
-use crate::runtime::promise::hear;
-use crate::runtime::timeout::within;
+use crate::runtime::promise::future_of;
+use crate::runtime::timeout::with_timeout;
 use std::rc::Rc;
 use web_sys::{Request, Response};
 use worker::Env;
@@ -37,7 +37,7 @@ use worker::worker_sys::Context;
 /// The places of one request, and what it takes to keep them.
 #[derive(Debug)]
 pub struct HeldPermits {
-    tickets: Vec<PermitGuard>,
+    guards: Vec<PermitGuard>,
     /// Their caps, known also when the tickets are gone.
     caps: Vec<Rc<Cap>>,
     env: Env,
@@ -57,11 +57,11 @@ pub enum NoAnswer {
 
 impl HeldPermits {
     /// What a request that was let in has, from now on.
-    pub fn new(tickets: Vec<PermitGuard>, env: Env) -> HeldPermits {
-        let caps = tickets.iter().map(|ticket| Rc::clone(ticket.cap())).collect();
+    pub fn new(guards: Vec<PermitGuard>, env: Env) -> HeldPermits {
+        let caps = guards.iter().map(|guard| Rc::clone(guard.cap())).collect();
         let begun = clock::now();
-        tickets.iter().for_each(|ticket| ticket.beat(begun));
-        HeldPermits { tickets, caps, env, begun, stay: None }
+        guards.iter().for_each(|guard| guard.heartbeat(begun));
+        HeldPermits { guards, caps, env, begun, stay: None }
     }
 
     /// Whether it has any.
@@ -73,27 +73,27 @@ impl HeldPermits {
     pub fn begin(&mut self) {
         if !self.is_empty() {
             self.stay = Some(permit_heartbeat::begin(&self.env, &self.lines()));
-            self.tickets.iter_mut().for_each(PermitGuard::hand_over);
+            self.guards.iter_mut().for_each(PermitGuard::hand_over);
         }
     }
 
     /// What `fetch` comes to, if it does within `timeout`.
     pub async fn wait_for(&self, fetch: Promise, timeout: Option<Span>) -> Result<Response, NoAnswer> {
-        let fetch = hear(fetch);
+        let fetch = future_of(fetch);
         let answer = match timeout {
             None => Some(fetch.await),
-            Some(timeout) => within(timeout, fetch).await,
+            Some(timeout) => with_timeout(timeout, fetch).await,
         };
         let answer = match answer {
             Some(answer) => answer.and_then(JsCast::dyn_into::<Response>).map_err(NoAnswer::Thrown),
             None => Err(NoAnswer::Late),
         };
         let fate = match &answer {
-            Ok(response) if response.status() < 500 => Fate::Answered,
-            _ => Fate::Failed,
+            Ok(response) if response.status() < 500 => OriginOutcome::Answered,
+            _ => OriginOutcome::Failed,
         };
         let took = clock::now().since(self.begun);
-        self.tickets.iter().for_each(|ticket| ticket.note(took, fate));
+        self.guards.iter().for_each(|guard| guard.note(took, fate));
         answer
     }
 
@@ -128,22 +128,22 @@ impl HeldPermits {
         let socket = socket(response);
         // A request that has become a socket has its answer; one that has not is none.
         let (met, ends) = (socket.is_some(), kind == RequestKind::Socket || socket.is_some());
-        self.tickets.retain(|ticket| {
-            let stays = !ends || ticket.cap().name.ends_with("/sockets") == met;
+        self.guards.retain(|guard| {
+            let stays = !ends || guard.cap().name.ends_with("/sockets") == met;
             if !stays {
-                ticket.leave();
+                guard.end();
             }
             stays
         });
         match socket {
-            _ if self.tickets.is_empty() => Ok(None),
+            _ if self.guards.is_empty() => Ok(None),
             Some(socket) => relay(response, &socket).map(Some),
             None => piped(response, request),
         }
     }
 
     /// Gives the places back now, and looks after what is idle then.
-    pub fn leave(self, context: &Context) {
+    pub fn end(self, context: &Context) {
         self.until(None, context);
     }
 
@@ -156,7 +156,7 @@ impl HeldPermits {
         if self.stay.is_none() {
             self.begin();
         }
-        let fewer = self.tickets.len() < self.caps.len();
+        let fewer = self.guards.len() < self.caps.len();
         let lines = fewer.then(|| self.lines());
         self.stay.iter().for_each(|stay| permit_heartbeat::end(stay, context, lines.as_deref(), end.as_ref()));
     }
@@ -164,8 +164,8 @@ impl HeldPermits {
     fn lines(&self) -> String {
         let mut lines = String::new();
         for cap in &self.caps {
-            let ticket = self.tickets.iter().find(|ticket| Rc::ptr_eq(ticket.cap(), cap));
-            permit_heartbeat::line(&mut lines, cap, ticket.map(PermitGuard::id));
+            let guard = self.guards.iter().find(|guard| Rc::ptr_eq(guard.cap(), cap));
+            permit_heartbeat::line(&mut lines, cap, guard.map(PermitGuard::id));
         }
         lines
     }

@@ -30,19 +30,19 @@ pub struct Isolate {
     /// The configuration; `None` where it has faults. They were logged when it was read.
     pub loaded: Option<LoadedPolicy>,
     /// What the isolate can decide alone.
-    pub wallet: RefCell<LeaseCache>,
+    pub lease_cache: RefCell<LeaseCache>,
     /// What the isolate counts when it is on its own.
-    pub local: RefCell<LocalLimiter>,
+    pub local_limiter: RefCell<LocalLimiter>,
     /// Which actors are left alone.
-    pub circuits: RefCell<ActorHealth>,
+    pub actor_health: RefCell<ActorHealth>,
     /// When those whom shared limits refused were told to come back.
-    pub returns: RefCell<RetrySpread>,
+    pub retry_spread: RefCell<RetrySpread>,
     /// The refusals of the last second.
-    pub flood: RefCell<RefusalSampler>,
+    pub refusal_sampler: RefCell<RefusalSampler>,
     /// The slots that it holds.
-    pub books: RefCell<PermitLeases>,
+    pub permit_leases: RefCell<PermitLeases>,
     /// Which warnings were given lately.
-    pub warned: RefCell<RecentWarnings>,
+    pub recent_warnings: RefCell<RecentWarnings>,
 }
 
 /// A configuration without faults, and what follows from it.
@@ -81,7 +81,7 @@ impl Isolate {
 
     /// Logs that something is not as it should be at `place`, if that was not said a moment ago.
     pub fn warn(&self, place: &str, problem: &str, now: Time) {
-        if let Some(line) = self.warned.borrow_mut().warning(place, problem, now) {
+        if let Some(line) = self.recent_warnings.borrow_mut().warning(place, problem, now) {
             console_warn!("{line}");
         }
     }
@@ -94,13 +94,13 @@ impl Isolate {
         let budget = policy.as_ref().ok().and_then(|policy| policy.settings.budget);
         Isolate {
             loaded: policy.ok().map(LoadedPolicy::new),
-            wallet: RefCell::default(),
-            local: RefCell::default(),
-            circuits: RefCell::new(ActorHealth::new(Math::random().to_bits(), budget)),
-            returns: RefCell::default(),
-            flood: RefCell::default(),
-            books: RefCell::default(),
-            warned: RefCell::default(),
+            lease_cache: RefCell::default(),
+            local_limiter: RefCell::default(),
+            actor_health: RefCell::new(ActorHealth::new(Math::random().to_bits(), budget)),
+            retry_spread: RefCell::default(),
+            refusal_sampler: RefCell::default(),
+            permit_leases: RefCell::default(),
+            recent_warnings: RefCell::default(),
         }
     }
 }

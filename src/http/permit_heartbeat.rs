@@ -22,10 +22,10 @@ extern "C" {
     /// Says how [`beat`] and [`leave`] are called in whichever instance is there.
     pub fn drive(beat: &Function, leave: &Function);
     fn standing() -> String;
-    /// Keeps `places` from now on; see [`line`].
-    pub fn begin(env: &Env, places: &str) -> JsValue;
+    /// Keeps `permits` from now on; see [`line`].
+    pub fn begin(env: &Env, permits: &str) -> JsValue;
     /// Keeps them until `ended`, or what they have become by now.
-    pub fn end(stay: &JsValue, context: &Context, places: Option<&str>, ended: Option<&Promise>);
+    pub fn end(stay: &JsValue, context: &Context, permits: Option<&str>, ended: Option<&Promise>);
 }
 
 /// Adds a place to `lines`: its cap and its number there, or none.
@@ -44,15 +44,15 @@ fn read<'t>(policy: &'t Policy, lines: impl Iterator<Item = &'t str> + 't) -> im
 }
 
 /// Tells the isolate's books whose they are, and what is under way from before its module failed.
-pub fn call_books(isolate: &Isolate) {
-    let mut books = isolate.books.borrow_mut();
-    let Some(loaded) = isolate.loaded.as_ref().filter(|_| !books.are_called()) else { return };
+pub fn name_holder(isolate: &Isolate) {
+    let mut leases = isolate.permit_leases.borrow_mut();
+    let Some(loaded) = isolate.loaded.as_ref().filter(|_| !leases.has_holder()) else { return };
     let standing = standing();
     let mut lines = standing.lines();
     let (id, life) = lines.next().and_then(words).unwrap_or_default();
-    books.call(Holder { id: id.parse().unwrap_or_default(), life });
+    leases.set_holder(Holder { id: id.parse().unwrap_or_default(), life });
     for (cap, id) in read(&loaded.policy, lines) {
-        books.beat(&cap, id, clock::now());
+        leases.heartbeat(&cap, id, clock::now());
     }
 }
 
@@ -61,25 +61,25 @@ struct KeptPermits {
     isolate: Rc<Isolate>,
     client: PermitClient,
     patience: Span,
-    places: Vec<(Rc<Cap>, Id)>,
+    permits: Vec<(Rc<Cap>, Id)>,
 }
 
 impl KeptPermits {
     fn new(env: &Env, lines: &str) -> Option<KeptPermits> {
         let isolate = Isolate::get(env);
         let policy = &isolate.loaded.as_ref()?.policy;
-        call_books(&isolate);
-        let places = read(policy, lines.lines()).collect();
+        name_holder(&isolate);
+        let permits = read(policy, lines.lines()).collect();
         let (client, patience) = (PermitClient { env: env.clone() }, policy.settings.deadline);
-        Some(KeptPermits { isolate, client, patience, places })
+        Some(KeptPermits { isolate, client, patience, permits })
     }
 
     /// Renews what is held, and gives back what is not needed.
     async fn tick(&self) {
         // More than one cap is rare, and more than one with something to say rarer still.
-        for (cap, _) in &self.places {
+        for (cap, _) in &self.permits {
             let spent = self.admit().tick(cap).await;
-            self.isolate.circuits.borrow_mut().budget.spend(spent.into());
+            self.isolate.actor_health.borrow_mut().budget.spend(spent.into());
         }
     }
 
@@ -87,33 +87,33 @@ impl KeptPermits {
     fn idle(&self, tends: impl Fn(&Admit<'_, PermitClient>, &Rc<Cap>) -> bool) -> String {
         let admit = self.admit();
         let mut lines = String::new();
-        self.places.iter().filter(|(cap, _)| tends(&admit, cap)).for_each(|(cap, _)| line(&mut lines, cap, None));
+        self.permits.iter().filter(|(cap, _)| tends(&admit, cap)).for_each(|(cap, _)| line(&mut lines, cap, None));
         lines
     }
 
     fn admit(&self) -> Admit<'_, PermitClient> {
-        Admit { keepers: &self.client, books: &self.isolate.books, patience: self.patience, wall: clock::now }
+        Admit { actors: &self.client, leases: &self.isolate.permit_leases, patience: self.patience, wall: clock::now }
     }
 }
 
 /// What has a number is still under way. Renews what is held, and gives back what is not needed. Whoever looks after what is idle, and has
 /// so many looks left, is told what it has to go on with, in lines; by a promise where somebody has to be asked.
-pub fn beat(env: &Env, lines: &str, looks: Option<u32>) -> JsValue {
+pub fn heartbeat(env: &Env, lines: &str, looks: Option<u32>) -> JsValue {
     let Some(stay) = KeptPermits::new(env, lines) else { return JsValue::from_str("") };
-    for (cap, id) in &stay.places {
-        stay.isolate.books.borrow_mut().beat(cap, *id, clock::now());
+    for (cap, id) in &stay.permits {
+        stay.isolate.permit_leases.borrow_mut().heartbeat(cap, *id, clock::now());
     }
     value_or_promise(async move {
         stay.tick().await;
-        Ok(stay.idle(|admit, cap| looks.is_some_and(|looks| admit.tend_on(cap, looks))).into())
+        Ok(stay.idle(|admit, cap| looks.is_some_and(|looks| admit.keeps_returning(cap, looks))).into())
     })
 }
 
 /// They have ended. Whoever asks has to look after what is idle then: that is what it is told.
-pub fn leave(env: &Env, lines: &str) -> String {
+pub fn release(env: &Env, lines: &str) -> String {
     let Some(stay) = KeptPermits::new(env, lines) else { return String::new() };
-    for (cap, id) in &stay.places {
-        stay.isolate.books.borrow_mut().leave(cap, *id);
+    for (cap, id) in &stay.permits {
+        stay.isolate.permit_leases.borrow_mut().end(cap, *id);
     }
-    stay.idle(|admit, cap| admit.tend(cap))
+    stay.idle(|admit, cap| admit.claim_return(cap))
 }

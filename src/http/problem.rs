@@ -82,7 +82,7 @@ impl<'p> Problem<'p> {
         style: HeaderStyle,
         now: Time,
     ) -> Problem<'p> {
-        let limit = refusal.met.limit;
+        let limit = refusal.planned.limit;
         // Rounded up, and never zero: a caller who waits exactly that long gets in.
         let retry_after = refusal.wait.as_secs_up().max(1);
         let retry_at = retry_at(refusal, now);
@@ -127,7 +127,7 @@ impl<'p> Problem<'p> {
     }
 
     /// What a caller is told at `now` that found no place under a cap.
-    pub fn crowded(crowded: &CapRefusal<'p>, style: HeaderStyle, now: Time) -> Problem<'p> {
+    pub fn cap_refused(crowded: &CapRefusal<'p>, style: HeaderStyle, now: Time) -> Problem<'p> {
         let Cap { name, size, .. } = &**crowded.cap;
         let (cause, detail) = match crowded.reason {
             Reason::LimiterUnavailable => (ProblemKind::Limit(crowded.reason), unchecked(name, &seconds(crowded.wait))),
@@ -211,8 +211,8 @@ impl<'p> Problem<'p> {
 /// The refusing limit first, then the caller's others.
 fn policies<'p>(refusal: &Refusal<'p>, plan: &Plan<'p>) -> Vec<&'p Limit> {
     let others = plan.limits().filter(|met| met.limit.scope != Scope::Global && met.enforces());
-    core::iter::once(refusal.met)
-        .chain(others.filter(|met| met.limit.name != refusal.met.limit.name))
+    core::iter::once(refusal.planned)
+        .chain(others.filter(|met| met.limit.name != refusal.planned.limit.name))
         .map(|met| met.limit)
         .collect()
 }
@@ -220,7 +220,7 @@ fn policies<'p>(refusal: &Refusal<'p>, plan: &Plan<'p>) -> Vec<&'p Limit> {
 /// RFC 3339. A quota's instant is in its zone, and its midnight in most cases; any other is in UTC.
 fn retry_at(refusal: &Refusal<'_>, now: Time) -> String {
     let at = refusal.until.unwrap_or_else(|| whole_second(now.plus(refusal.wait.max(Span::from_secs(1)))));
-    zone(refusal.met.limit).map_or_else(|| Zone::utc().rfc3339(at), |zone| zone.rfc3339(at))
+    zone(refusal.planned.limit).map_or_else(|| Zone::utc().rfc3339(at), |zone| zone.rfc3339(at))
 }
 
 fn zone(limit: &Limit) -> Option<&Zone> {
@@ -244,7 +244,7 @@ fn unchecked(name: &str, seconds: &str) -> String {
 }
 
 fn detail(refusal: &Refusal<'_>, retry_after: u64, retry_at: &str) -> String {
-    let PlannedLimit { limit, .. } = refusal.met;
+    let PlannedLimit { limit, .. } = refusal.planned;
     let Limit { name, allowance, scope, .. } = limit;
     let seconds = seconds(retry_after);
     let who = match scope {

@@ -33,8 +33,8 @@ impl<'a> OriginRequest<'a> {
     ///
     /// # Errors
     /// None that is known; the runtime's, should it not read a path that it has read before.
-    pub fn new(arrived: &Incoming<'a>, origin: Option<&str>, hop: &'a str) -> Result<OriginRequest<'a>, JsValue> {
-        let target = &arrived.target;
+    pub fn new(incoming: &Incoming<'a>, origin: Option<&str>, hop: &'a str) -> Result<OriginRequest<'a>, JsValue> {
+        let target = &incoming.target;
         let url = match origin {
             Some(origin) if target.may_climb() => {
                 // Under a host of its own: the one that was sent may be none.
@@ -42,7 +42,7 @@ impl<'a> OriginRequest<'a> {
                 Cow::from([origin, &resolved.pathname(), &resolved.search()].concat())
             }
             Some(origin) => Cow::from([origin, target.path_and_query].concat()),
-            None => Cow::from(arrived.url),
+            None => Cow::from(incoming.url),
         };
         Ok(OriginRequest { url, hop })
     }

@@ -10,7 +10,7 @@ use crate::log::refusal_sampler::{LogAction, RefusalKey};
 use crate::log::{self, Effect};
 use crate::policy::AddressVerdict;
 use crate::runtime::clock;
-use crate::runtime::promise::pause;
+use crate::runtime::promise::sleep;
 use crate::runtime::sync_first::after_response;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -29,7 +29,7 @@ pub struct Reporter<'a> {
     /// What outlives the request.
     pub context: &'a Context,
     /// The request.
-    pub arrived: &'a Incoming<'a>,
+    pub incoming: &'a Incoming<'a>,
 }
 
 impl Reporter<'_> {
@@ -38,15 +38,15 @@ impl Reporter<'_> {
         let refusals = decision.refusal.iter().map(|refusal| (refusal, Effect::Refused));
         let shadows = decision.shadows.iter().map(|refusal| (refusal, Effect::Shadow));
         for (refusal, effect) in refusals.chain(shadows) {
-            let of = || RefusalKey::Limit(refusal.met.limit.number, refusal.reason, effect);
+            let of = || RefusalKey::Limit(refusal.planned.limit.number, refusal.reason, effect);
             self.refused(of, |ray| log::refusal(refusal, effect, ray));
         }
         for unchecked in &decision.unchecked {
-            if let Some(line) = self.isolate.warned.borrow_mut().unchecked(unchecked, clock::now()) {
+            if let Some(line) = self.isolate.recent_warnings.borrow_mut().unchecked(unchecked, clock::now()) {
                 console_warn!("{line}");
             }
         }
-        if let Some(stage) = self.isolate.circuits.borrow_mut().budget.news(clock::now()) {
+        if let Some(stage) = self.isolate.actor_health.borrow_mut().budget.stage_change(clock::now()) {
             log::warning("BUDGET", stage.words());
         }
         decision.restored.iter().for_each(|met| self.restored(&met.limit.name));
@@ -54,24 +54,24 @@ impl Reporter<'_> {
 
     /// Logs which caps had no place, and which could not be checked.
     pub fn entered(&self, entry: &Admission<'_>, caller: Subject) {
-        let refused = entry.refused.iter().map(|crowded| (crowded, Effect::Refused));
-        let shadows = entry.shadows.iter().map(|crowded| (crowded, Effect::Shadow));
-        for (crowded, effect) in refused.chain(shadows) {
+        let refused = entry.refused.iter().map(|refusal| (refusal, Effect::Refused));
+        let shadows = entry.shadows.iter().map(|refusal| (refusal, Effect::Shadow));
+        for (refusal, effect) in refused.chain(shadows) {
             let of = || RefusalKey::Cap {
-                name: crowded.cap.name.clone(),
-                binding: crowded.binding.name.clone(),
-                reason: crowded.reason,
+                name: refusal.cap.name.clone(),
+                binding: refusal.binding.name.clone(),
+                reason: refusal.reason,
                 effect,
             };
-            self.refused(of, |ray| log::crowded(crowded, caller, effect, ray));
+            self.refused(of, |ray| log::cap_refusal(refusal, caller, effect, ray));
         }
-        for place in &entry.places {
-            if let Some((was, is)) = place.news(clock::now()) {
-                log::moved(&place.cap().name, was, is);
+        for permit in &entry.permits {
+            if let Some((was, is)) = permit.size_change(clock::now()) {
+                log::moved(&permit.cap().name, was, is);
             }
         }
-        for (cap, trouble) in &entry.unchecked {
-            if let Some(line) = self.isolate.warned.borrow_mut().unchecked_cap(cap, trouble, clock::now()) {
+        for (cap, error) in &entry.unchecked {
+            if let Some(line) = self.isolate.recent_warnings.borrow_mut().unchecked_cap(cap, error, clock::now()) {
                 console_warn!("{line}");
             }
         }
@@ -79,15 +79,15 @@ impl Reporter<'_> {
     }
 
     fn restored(&self, name: &str) {
-        if let Some(line) = self.isolate.warned.borrow_mut().restored(name, clock::now()) {
+        if let Some(line) = self.isolate.recent_warnings.borrow_mut().restored(name, clock::now()) {
             console_log!("{line}");
         }
     }
 
     /// Logs an address that is not let in, or would not be.
-    pub fn received(&self, reception: &AddressVerdict<'_>, ip: Subject) {
-        let refused = reception.blocked.map(|block| (block, Effect::Refused));
-        let shadow = reception.shadow.map(|block| (block, Effect::Shadow));
+    pub fn received(&self, access: &AddressVerdict<'_>, ip: Subject) {
+        let refused = access.blocked.map(|block| (block, Effect::Refused));
+        let shadow = access.shadow.map(|block| (block, Effect::Shadow));
         for (block, effect) in refused.into_iter().chain(shadow) {
             let of = || RefusalKey::Block(block.binding.map(|binding| binding.name.clone()), effect);
             self.refused(of, |ray| log::blocked(block, ip, effect, ray));
@@ -96,11 +96,11 @@ impl Reporter<'_> {
 
     /// Tells of a refusal, or counts it.
     fn refused(&self, of: impl FnOnce() -> RefusalKey, line: impl FnOnce(Option<&str>)) {
-        let before = self.isolate.flood.borrow_mut().take(clock::now());
+        let before = self.isolate.refusal_sampler.borrow_mut().take(clock::now());
         tell(before, self.loaded);
-        let say = self.isolate.flood.borrow_mut().refused(of, clock::now());
+        let say = self.isolate.refusal_sampler.borrow_mut().refused(of, clock::now());
         match say {
-            LogAction::Line => line(self.arrived.header("cf-ray").as_deref()),
+            LogAction::Line => line(self.incoming.header("cf-ray").as_deref()),
             LogAction::First => after_response(self.context, tell_soon(Rc::clone(self.isolate))),
             LogAction::Nothing => {}
         }
@@ -109,9 +109,9 @@ impl Reporter<'_> {
 
 /// Should it not be run to its end, the next refusal tells instead.
 async fn tell_soon(isolate: Rc<Isolate>) {
-    pause(SOON).await;
+    sleep(SOON).await;
     if let Some(loaded) = &isolate.loaded {
-        let counted = isolate.flood.borrow_mut().drain();
+        let counted = isolate.refusal_sampler.borrow_mut().drain();
         tell(counted, loaded);
     }
 }

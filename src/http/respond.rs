@@ -17,13 +17,13 @@ use worker::wasm_bindgen::JsValue;
 /// # Errors
 /// The runtime's, should it not take a response that we make.
 pub fn respond(
-    arrived: &Incoming<'_>,
+    incoming: &Incoming<'_>,
     problem: &Problem<'_>,
     settings: &Settings,
     trace: Option<Header>,
 ) -> Result<Response, JsValue> {
-    let asker = Recipient::read(arrived.method, |name| arrived.header(name));
-    let mut answer = Answer::new(problem, &asker, settings);
+    let recipient = Recipient::read(incoming.method, |name| incoming.header(name));
+    let mut answer = Answer::new(problem, &recipient, settings);
     answer.headers.extend(trace);
     js_request::respond(answer.status, answer.body.as_deref(), &answer.headers)
 }

@@ -42,8 +42,8 @@ pub async fn serve(request: Request, env: Env, context: Context) -> Result<JsVal
         return fail(&request, Failure::Misconfigured, &Settings::default()).map(JsValue::from);
     };
     let shown = incoming::shown(&loaded.asked, &request);
-    let arrived = Incoming::read(&request, &loaded.asked, &shown);
-    match decide_and_forward(&arrived, env, &context, &isolate, loaded).await {
+    let incoming = Incoming::read(&request, &loaded.asked, &shown);
+    match decide_and_forward(&incoming, env, &context, &isolate, loaded).await {
         Ok(answer) => Ok(answer),
         Err(thrown) => {
             isolate.warn("request", &format!("{thrown:?}"), clock::now());
@@ -74,7 +74,7 @@ fn fail(request: &Request, failure: Failure, settings: &Settings) -> Result<Resp
 }
 
 async fn decide_and_forward(
-    arrived: &Incoming<'_>,
+    incoming: &Incoming<'_>,
     env: Env,
     context: &Context,
     isolate: &Rc<Isolate>,
@@ -83,65 +83,69 @@ async fn decide_and_forward(
     let begun = clock::now();
     let policy = &loaded.policy;
     let settings = &policy.settings;
-    let target = &arrived.target;
+    let target = &incoming.target;
     let hop = loaded.hop(target.authority);
-    if arrived.header(HOP).is_some_and(|sent| sent.split(',').any(|mark| mark.trim_ascii() == hop)) {
-        return respond(arrived, &Problem::failure(Failure::Loop), settings, None).map(JsValue::from);
+    if incoming.header(HOP).is_some_and(|sent| sent.split(',').any(|mark| mark.trim_ascii() == hop)) {
+        return respond(incoming, &Problem::failure(Failure::Loop), settings, None).map(JsValue::from);
     }
 
-    let route = policy.route(arrived.method, target.authority, target.path());
-    let address = Address::read(arrived, settings.ipv6_prefix);
+    let route = policy.route(incoming.method, target.authority, target.path());
+    let address = Address::read(incoming, settings.ipv6_prefix);
     let ip = address.subject(&loaded.digester);
-    let reception = policy.receive(route, &address);
-    let reporter = Reporter { isolate, loaded, context, arrived };
-    reporter.received(&reception, ip);
-    if let Some(block) = reception.blocked {
+    let access = policy.access_of(route, &address);
+    let reporter = Reporter { isolate, loaded, context, incoming };
+    reporter.received(&access, ip);
+    if let Some(block) = access.blocked {
         let words = block.binding.or(policy.base.as_ref()).map(Binding::words).unwrap_or_default();
         let trace = settings.trace.then(|| trace(&Spent::default(), 0, begun, clock::now()));
-        return respond(arrived, &Problem::blocked(words), settings, trace).map(JsValue::from);
+        return respond(incoming, &Problem::blocked(words), settings, trace).map(JsValue::from);
     }
-    let mut plan = match reception.free {
+    let mut plan = match access.free {
         true => Plan::default(),
-        false => Plan::new(policy, route, ip, |sources| Some(sources.read(arrived)?.subject(&loaded.digester))),
+        false => Plan::new(policy, route, ip, |sources| Some(sources.read(incoming)?.subject(&loaded.digester))),
     };
-    if is_preflight(arrived.method, |name| arrived.header(name)) {
+    if is_preflight(incoming.method, |name| incoming.header(name)) {
         // The browser sends it by itself, so it is not counted against its caller; but it is a request all the same, and
         // meets what everyone shares.
         plan.caller.clear();
         // Nor is it anybody else's for a key that no browser would have sent.
         plan.who.iter_mut().for_each(|who| who.subject = ip);
     }
-    let kind = match arrived.header("upgrade") {
+    let kind = match incoming.header("upgrade") {
         Some(upgrade) if upgrade.eq_ignore_ascii_case("websocket") => RequestKind::Socket,
         _ => RequestKind::Plain,
     };
-    let caps = if reception.free { Vec::new() } else { caps::met(policy, route, kind) };
-    let keepers = PermitClient { env: env.clone() };
+    let caps = if access.free { Vec::new() } else { caps::met(policy, route, kind) };
+    let permit_actors = PermitClient { env: env.clone() };
     // Another handle on the same request; its own `clone` would copy it, body and all.
-    let handle = Clone::clone(arrived.request);
+    let handle = Clone::clone(incoming.request);
     let actors = Client { env, request: handle };
     let patience = Timing { durable_after: settings.durable_after, deadline: settings.deadline };
-    let Isolate { wallet, local, circuits, .. } = &**isolate;
-    let gate = Gate { actors: &actors, wallet, local, circuits, patience, wall: clock::now };
+    let Isolate { lease_cache, local_limiter: local, actor_health, .. } = &**isolate;
+    let gate = Gate { actors: &actors, lease_cache, local, actor_health, patience, wall: clock::now };
     let mut entry = Admission::default();
     let enter = async |time| {
         if !caps.is_empty() {
-            permit_heartbeat::call_books(isolate);
-            let admit =
-                Admit { keepers: &keepers, books: &isolate.books, patience: patience.deadline, wall: clock::now };
+            permit_heartbeat::name_holder(isolate);
+            let admit = Admit {
+                actors: &permit_actors,
+                leases: &isolate.permit_leases,
+                patience: patience.deadline,
+                wall: clock::now,
+            };
             entry = caps::enter(&admit, &caps, ip, time).await;
         }
         entry.refused.is_none().then_some(entry.waited)
     };
     let mut decision = gate.decide_around(&plan, caps.len(), enter).await;
     decision.spent.add(&entry.spent);
-    circuits.borrow_mut().budget.spend(entry.spent.actors.max(entry.spent.rows).into());
+    actor_health.borrow_mut().budget.spend(entry.spent.actors.max(entry.spent.rows).into());
     let decided = clock::now();
     if let Some(refusal) = &mut decision.refusal {
-        isolate.returns.borrow_mut().spread(refusal, ip, decided);
-        refusal.wait_for(decision.least);
+        isolate.retry_spread.borrow_mut().spread(refusal, ip, decided);
+        refusal.wait_for(decision.min_wait);
     }
-    entry.refused.iter_mut().for_each(|crowded| crowded.wait = crowded.wait.max(decision.least.as_secs_up()));
+    entry.refused.iter_mut().for_each(|refusal| refusal.wait = refusal.wait.max(decision.min_wait.as_secs_up()));
     reporter.decided(&decision);
     reporter.entered(&entry, ip);
     let unchecked = decision.unchecked.len().saturating_add(entry.unchecked.len());
@@ -150,44 +154,44 @@ async fn decide_and_forward(
     let passes = decision.refusal.is_none() && entry.refused.is_none();
     let run_errands = || {
         // A refused request may have put quota tokens back into the wallet, so these are looked after in any case.
-        let tendings = gate.tendings(&plan);
-        let refills = if passes { gate.refills(&plan) } else { Vec::new() };
-        let prepays = circuits.borrow().budget.is_due(wallet.borrow_mut().now(decided));
-        if prepays || !refills.is_empty() || !tendings.is_empty() {
-            let errands = run_errands(Rc::clone(isolate), actors.again(), patience, refills, tendings);
-            after_response(context, errands);
+        let idle_quota_tasks = gate.idle_quota_tasks(&plan);
+        let refill_tasks = if passes { gate.refill_tasks(&plan) } else { Vec::new() };
+        let prepays = actor_health.borrow().budget.is_due(lease_cache.borrow_mut().now(decided));
+        if prepays || !refill_tasks.is_empty() || !idle_quota_tasks.is_empty() {
+            let tasks = run_errands(Rc::clone(isolate), actors.again(), patience, refill_tasks, idle_quota_tasks);
+            after_response(context, tasks);
         }
     };
-    let places = HeldPermits::new(entry.places, keepers.env);
-    if !passes || places.is_empty() {
+    let permits = HeldPermits::new(entry.permits, permit_actors.env);
+    if !passes || permits.is_empty() {
         run_errands();
     }
     if let Some(refusal) = &decision.refusal {
-        places.leave(context);
-        let words = policy.binding(refusal.met.binding).map(Binding::words).unwrap_or_default();
+        permits.end(context);
+        let words = policy.binding(refusal.planned.binding).map(Binding::words).unwrap_or_default();
         let problem = Problem::refusal(refusal, &plan, words, settings.headers, decided);
-        return respond(arrived, &problem, settings, trace).map(JsValue::from);
+        return respond(incoming, &problem, settings, trace).map(JsValue::from);
     }
-    if let Some(crowded) = &entry.refused {
-        let problem = Problem::crowded(crowded, settings.headers, decided);
-        return respond(arrived, &problem, settings, trace).map(JsValue::from);
+    if let Some(refusal) = &entry.refused {
+        let problem = Problem::cap_refused(refusal, settings.headers, decided);
+        return respond(incoming, &problem, settings, trace).map(JsValue::from);
     }
 
-    let stand = decision.tightest.map(|at| Stand { limit: at.met.limit, left: at.left, more: at.more });
+    let stand = decision.tightest.map(|at| Stand { limit: at.planned.limit, left: at.left, more: at.more });
     let mut headers = rate_headers(settings.headers, stand.map(|stand| stand.limit), stand);
-    let onward = OriginRequest::new(arrived, settings.origin.as_deref(), &hop)?;
+    let origin_request = OriginRequest::new(incoming, settings.origin.as_deref(), &hop)?;
     let timeout = policy.timeout(route);
-    if places.is_empty() && timeout.is_none() && trace.is_none() {
-        return Ok(onward.pass(arrived.request, &headers));
+    if permits.is_empty() && timeout.is_none() && trace.is_none() {
+        return Ok(origin_request.pass(incoming.request, &headers));
     }
-    let kept = !places.is_empty();
-    let conduct = Forward { arrived, isolate, settings, context, places, kind, timeout, trace };
-    let errands = || {
+    let kept = !permits.is_empty();
+    let forward = Forward { incoming, isolate, settings, context, permits, kind, timeout, trace };
+    let tasks = || {
         if kept {
             run_errands();
         }
     };
-    conduct.there_and_back(&onward, &mut headers, errands).await.map(JsValue::from)
+    forward.there_and_back(&origin_request, &mut headers, tasks).await.map(JsValue::from)
 }
 
 /// Runs errands when the request has its answer.
@@ -195,12 +199,12 @@ async fn run_errands(
     isolate: Rc<Isolate>,
     actors: Client,
     patience: Timing,
-    refills: Vec<BackgroundTask>,
-    tendings: Vec<BackgroundTask>,
+    refill_tasks: Vec<BackgroundTask>,
+    idle_quota_tasks: Vec<BackgroundTask>,
 ) {
-    let Isolate { wallet, circuits, .. } = &*isolate;
-    let runner = ActorCalls { actors: &actors, wallet, circuits, patience, wall: clock::now };
-    runner.prepay().await;
-    join_all(refills.into_iter().map(|errand| runner.refill(errand))).await;
-    join_all(tendings.into_iter().map(|errand| runner.tend(errand))).await;
+    let Isolate { lease_cache, actor_health, .. } = &*isolate;
+    let actor_calls = ActorCalls { actors: &actors, lease_cache, actor_health, patience, wall: clock::now };
+    actor_calls.prepay().await;
+    join_all(refill_tasks.into_iter().map(|task| actor_calls.refill(task))).await;
+    join_all(idle_quota_tasks.into_iter().map(|task| actor_calls.return_idle_quota(task))).await;
 }

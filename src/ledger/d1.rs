@@ -4,7 +4,7 @@ use crate::actor::rates::prepaid_quota::UnusedQuota;
 use crate::ledger::{Added, Entry, Ledger};
 use crate::limit::calendar::{Day, Zone};
 use crate::limit::time::{Span, Time};
-use crate::runtime::timeout::within;
+use crate::runtime::timeout::with_timeout;
 use worker::D1Database;
 use worker::wasm_bindgen::JsValue;
 
@@ -39,7 +39,7 @@ impl Ledger for D1Ledger {
             number(entry.count),
         ];
         let statement = database.prepare(ADD).bind(&row).map_err(|error| error.to_string())?;
-        let answer = within(patience, statement.raw_js_value()).await.ok_or("D1 did not answer in time")?;
+        let answer = with_timeout(patience, statement.raw_js_value()).await.ok_or("D1 did not answer in time")?;
         let rows = answer.map_err(|error| error.to_string())?;
         let Some(row) = rows.first() else { return Ok(Added::Exhausted) };
         used(row, entry).ok_or_else(|| "D1 answered what no count can be".to_string())
@@ -55,7 +55,7 @@ impl Ledger for D1Ledger {
             number(rest.tokens),
         ];
         let statement = database.prepare(GIVE_BACK).bind(&row).map_err(|error| error.to_string())?;
-        let answer = within(GIVING_BACK, statement.run()).await.ok_or("D1 did not answer in time")?;
+        let answer = with_timeout(GIVING_BACK, statement.run()).await.ok_or("D1 did not answer in time")?;
         answer.map(|_| ()).map_err(|error| error.to_string())
     }
 }

@@ -63,7 +63,7 @@ impl Gcra {
     pub fn take(&self, tat: Time, now: Time, cost: u64) -> Result<Time, NotBefore> {
         let taken = tat.since(now).plus(self.interval.times(cost));
         let moved = now.plus(taken);
-        match taken.over(self.capacity()) {
+        match taken.saturating_sub(self.capacity()) {
             // Where time ends, a TAT cannot move on: what it did not record must not be admitted.
             Span::ZERO if moved.since(now) < taken => Err(NotBefore { wait: self.capacity() }),
             Span::ZERO => Ok(moved),
@@ -81,14 +81,14 @@ impl Gcra {
 
     /// Whole tokens in the bucket at `now`.
     pub fn available(&self, tat: Time, now: Time) -> u64 {
-        let free = self.capacity().over(tat.since(now));
+        let free = self.capacity().saturating_sub(tat.since(now));
         free.as_nanos().checked_div(self.interval.as_nanos()).unwrap_or(0)
     }
 
     /// How long until the bucket holds one whole token more than at `now`; zero where it is full.
     pub fn until_more(&self, tat: Time, now: Time) -> Span {
         let debt = tat.since(now);
-        let beyond = debt.over(self.capacity());
+        let beyond = debt.saturating_sub(self.capacity());
         match debt.as_nanos().checked_rem(self.interval.as_nanos()) {
             _ if debt == Span::ZERO => Span::ZERO,
             _ if beyond > Span::ZERO => beyond.plus(self.interval),

@@ -98,7 +98,7 @@ impl Span {
     }
 
     /// What this span has over `other`; zero where it has nothing.
-    pub const fn over(self, other: Span) -> Span {
+    pub const fn saturating_sub(self, other: Span) -> Span {
         Span(self.0.saturating_sub(other.0))
     }
 

@@ -100,7 +100,7 @@ impl Warmup {
             }
             _ => (Warmup::begin(interval.times(COLD), interval, span, now), 1.0 / COLD as f64),
         };
-        let lag = now.since(warm.seen).over(warm.passed(gcra, warm.seen, now));
+        let lag = now.since(warm.seen).saturating_sub(warm.passed(gcra, warm.seen, now));
         let mut looked = Looked { warm: Warmup { seen: now, used: now, ..warm }, tat, save: None, begins: part < 1.0 };
         if tat > warm.seen {
             looked.tat = tat.plus(lag);
@@ -108,7 +108,7 @@ impl Warmup {
         if looked.begins {
             let missing = Span::from_nanos((gcra.capacity().as_nanos() as f64 * (1.0 - part)) as u64);
             // One request is let in, however small the bucket.
-            let most = gcra.capacity().over(interval.times(cost));
+            let most = gcra.capacity().saturating_sub(interval.times(cost));
             looked.tat = looked.tat.max(now.plus(missing.min(most)));
         }
         if interval == warm.to {
@@ -148,7 +148,7 @@ impl Warmup {
         }
         let ahead = ahead.as_nanos().min(gcra.tolerance().as_nanos() / 2);
         let ahead = Span::from_nanos((ahead as f64 * pace) as u64);
-        let free = gcra.capacity().plus(ahead).over(tat.since(now));
+        let free = gcra.capacity().plus(ahead).saturating_sub(tat.since(now));
         free.as_nanos().checked_div(gcra.interval().as_nanos()).unwrap_or(0) / SHARE
     }
 
@@ -179,7 +179,7 @@ impl Warmup {
     fn ramp(&self, gcra: &Gcra, now: Time) -> (f64, f64, f64) {
         let interval = gcra.interval().as_nanos() as f64;
         let pace = interval / self.interval(now);
-        let left = self.span.over(now.since(self.start)).as_nanos() as f64;
+        let left = self.span.saturating_sub(now.since(self.start)).as_nanos() as f64;
         if pace >= 1.0 || left <= 0.0 {
             return (1.0, 0.0, 0.0);
         }

@@ -78,10 +78,10 @@ pub enum Effect {
 pub fn refusal_line(refusal: &Refusal<'_>, effect: Effect, ray: Option<&str>) -> String {
     let line = RefusalLine {
         event: "refused",
-        limit: &refusal.met.limit.name,
-        scope: refusal.met.limit.scope.as_str(),
+        limit: &refusal.planned.limit.name,
+        scope: refusal.planned.limit.scope.as_str(),
         reason: refusal.reason.as_str(),
-        binding: refusal.met.binding,
+        binding: refusal.planned.binding,
         wait: Some(refusal.wait.as_secs_up().max(1)),
         count: None,
         caller: refusal.subject.map(|subject| subject.to_string()),
@@ -92,7 +92,7 @@ pub fn refusal_line(refusal: &Refusal<'_>, effect: Effect, ray: Option<&str>) ->
 }
 
 /// The line that tells of a cap under which there was no place.
-pub fn crowded_line(crowded: &CapRefusal<'_>, caller: Subject, effect: Effect, ray: Option<&str>) -> String {
+pub fn cap_refusal_line(crowded: &CapRefusal<'_>, caller: Subject, effect: Effect, ray: Option<&str>) -> String {
     let line = RefusalLine {
         event: "refused",
         limit: &crowded.cap.name,
@@ -195,8 +195,8 @@ pub fn refusal(refusal: &Refusal<'_>, effect: Effect, ray: Option<&str>) {
 }
 
 /// Logs that there was no place under a cap.
-pub fn crowded(crowded: &CapRefusal<'_>, caller: Subject, effect: Effect, ray: Option<&str>) {
-    console_log!("{}", crowded_line(crowded, caller, effect, ray));
+pub fn cap_refusal(crowded: &CapRefusal<'_>, caller: Subject, effect: Effect, ray: Option<&str>) {
+    console_log!("{}", cap_refusal_line(crowded, caller, effect, ray));
 }
 
 /// Logs that an address is not let in.
@@ -232,16 +232,16 @@ impl RecentWarnings {
     }
 
     /// The same about a cap.
-    pub fn unchecked_cap(&mut self, cap: &Cap, trouble: &CallError, now: Time) -> Option<String> {
+    pub fn unchecked_cap(&mut self, cap: &Cap, error: &CallError, now: Time) -> Option<String> {
         let Cap { name, on_error, .. } = cap;
-        self.warning(name, &format!("cannot be checked ({trouble}); on_error = \"{on_error}\""), now)
+        self.warning(name, &format!("cannot be checked ({error}); on_error = \"{on_error}\""), now)
     }
 
     /// The warning about a limit that could not be checked, unless there was one a moment ago.
     pub fn unchecked(&mut self, unchecked: &Unchecked<'_>, now: Time) -> Option<String> {
-        let Limit { name, on_error, .. } = unchecked.met.limit;
-        let cause = match &unchecked.trouble {
-            Some(trouble) => trouble.to_string(),
+        let Limit { name, on_error, .. } = unchecked.planned.limit;
+        let cause = match &unchecked.error {
+            Some(error) => error.to_string(),
             None => "D1 does not answer, or lacks its table: wrangler d1 migrations apply DB".to_string(),
         };
         let guarantee = on_error.guarantee();

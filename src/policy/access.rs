@@ -36,7 +36,7 @@ pub struct Block<'p> {
 impl Policy {
     /// How a request for `route` from `address` is received. Base's lists are for every request, as its limits are, and those of a
     /// binding that is off for none.
-    pub fn receive<'p>(&'p self, route: Option<&'p Binding>, address: &Address) -> AddressVerdict<'p> {
+    pub fn access_of<'p>(&'p self, route: Option<&'p Binding>, address: &Address) -> AddressVerdict<'p> {
         let mut reception = AddressVerdict::default();
         let bindings = self.base.iter().chain(route).filter(|binding| !binding.off);
         for binding in core::iter::once(None).chain(bindings.map(Some)) {

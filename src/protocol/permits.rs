@@ -60,7 +60,7 @@ pub struct PermitAsk {
     /// Slots that it could use now, those included.
     pub wants: u64,
     /// What it must leave to others; see [`Reserve`].
-    pub leaves: Reserve,
+    pub reserve: Reserve,
     /// What became of its requests since the last question.
     pub sample: Option<OriginSample>,
 }
@@ -165,5 +165,5 @@ pub trait PermitActors {
     ) -> impl Future<Output = Result<PermitReply, CallError>>;
 
     /// Waits.
-    fn pause(&self, span: Span) -> impl Future<Output = ()>;
+    fn sleep(&self, span: Span) -> impl Future<Output = ()>;
 }

@@ -11,17 +11,17 @@ const VERSION: &str = "1";
 
 /// Writes a question.
 pub fn write_question(question: &PermitAsk) -> String {
-    let PermitAsk { holder, number, size, keeps, wants, leaves, sample } = question;
+    let PermitAsk { holder, number, size, keeps, wants, reserve, sample } = question;
     let size = match size {
         Size::Fixed(most) => format!("{most}..{most}"),
         Size::Auto { least, most } => format!("auto:{least}..{most}"),
     };
-    let leaves = match leaves {
+    let reserve = match reserve {
         Reserve::Nothing => 0,
         Reserve::Tenth => 10,
         Reserve::Fifth => 5,
     };
-    let mut text = format!("{VERSION} {holder:016x} {number} {size} {keeps} {wants} {leaves}");
+    let mut text = format!("{VERSION} {holder:016x} {number} {size} {keeps} {wants} {reserve}");
     if let Some(OriginSample { ended, sum_ms, min_ms, errors, peak }) = sample {
         text += &format!(" {ended} {sum_ms} {min_ms} {errors} {peak}");
     }
@@ -39,7 +39,7 @@ pub fn read_question(text: &str) -> Result<PermitAsk, String> {
     let size = size(word(&mut words)?).ok_or("the cap")?;
     let keeps = self::number(&mut words)?;
     let wants = self::number(&mut words)?;
-    let leaves = match word(&mut words)? {
+    let reserve = match word(&mut words)? {
         "0" => Reserve::Nothing,
         "10" => Reserve::Tenth,
         "5" => Reserve::Fifth,
@@ -52,7 +52,7 @@ pub fn read_question(text: &str) -> Result<PermitAsk, String> {
         }
         _ => None,
     };
-    Ok(PermitAsk { holder, number, size, keeps, wants, leaves, sample })
+    Ok(PermitAsk { holder, number, size, keeps, wants, reserve, sample })
 }
 
 fn size(text: &str) -> Option<Size> {

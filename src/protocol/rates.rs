@@ -49,15 +49,15 @@ pub struct Demand {
     /// Tokens that the request takes; none when it is only the wish that is asked for.
     pub cost: u64,
     /// Tokens that each request takes.
-    pub each: u64,
+    pub per_request: u64,
     /// How many tokens more the asker would like to hold.
     pub wish: Wish,
     /// Tokens that the caller has used up already and the asker has not told of: of a request that was refused from memory.
-    pub owed: u64,
+    pub unreported: u64,
     /// Tokens of a quota that the asker held and does not use, for the day that ends then.
-    pub back: Option<UnusedTokens>,
+    pub unused: Option<UnusedTokens>,
     /// Whether its refusal counts against the others.
-    pub weight: Enforcement,
+    pub enforcement: Enforcement,
     /// How long a shared rate takes to open after a cold start; zero for one that is open at once.
     pub warmup: Span,
 }
@@ -69,7 +69,7 @@ impl Ask {
     pub fn repeated(&self) -> Ask {
         let mut ask = self.clone();
         for demand in &mut ask.demands {
-            demand.back = None;
+            demand.unused = None;
         }
         ask
     }
@@ -210,7 +210,7 @@ pub const SHARDS: NonZeroU32 = NonZeroU32::new(32).unwrap();
 
 impl ActorKey<'_> {
     /// A number for the actor among those that one isolate asks: the same for all subjects of a shard.
-    pub fn actor(&self) -> u64 {
+    pub fn number(&self) -> u64 {
         match self {
             ActorKey::Ip(subject) => u64::from(subject.shard(SHARDS)),
             ActorKey::Key(subject) => 1 << 32 | u64::from(subject.shard(SHARDS)),
@@ -260,9 +260,9 @@ pub enum ActorKey<'a> {
 
 /// Those who hold the state.
 pub trait Actors {
-    /// Asks the actor at `seat`. Made to answer, or to fail, within `patience`, a second try included.
-    fn ask(&self, seat: &ActorKey<'_>, ask: &Ask, patience: Span) -> impl Future<Output = Result<Reply, CallError>>;
+    /// Asks the actor at `actor`. Made to answer, or to fail, within `patience`, a second try included.
+    fn ask(&self, actor: &ActorKey<'_>, ask: &Ask, patience: Span) -> impl Future<Output = Result<Reply, CallError>>;
 
     /// Waits.
-    fn pause(&self, span: Span) -> impl Future<Output = ()>;
+    fn sleep(&self, span: Span) -> impl Future<Output = ()>;
 }

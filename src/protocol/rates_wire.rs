@@ -70,12 +70,12 @@ pub fn write_ask(ask: &Ask) -> String {
     let demands = ask.demands.iter().map(|demand| DemandText {
         limit: demand.limit.clone(),
         cost: demand.cost,
-        each: demand.each,
+        each: demand.per_request,
         wish: demand.wish.ahead,
         waiting: demand.wish.waiting,
-        owed: demand.owed,
-        back: demand.back,
-        shadow: demand.weight == Enforcement::Shadow,
+        owed: demand.unreported,
+        back: demand.unused,
+        shadow: demand.enforcement == Enforcement::Shadow,
         warmup: demand.warmup,
         terms: match &demand.terms {
             Terms::Rate(gcra) => TermsText::Rate { interval: gcra.interval(), burst: gcra.burst() },
@@ -124,7 +124,17 @@ fn read_demand(text: DemandText) -> Result<Demand, String> {
     let weight = if text.shadow { Enforcement::Shadow } else { Enforcement::Enforced };
     let DemandText { limit, cost, each, wish, waiting, owed, back, warmup, .. } = text;
     let wish = Wish { ahead: wish, waiting };
-    Ok(Demand { limit, terms, cost, each, wish, owed, back, weight, warmup })
+    Ok(Demand {
+        limit,
+        terms,
+        cost,
+        per_request: each,
+        wish,
+        unreported: owed,
+        unused: back,
+        enforcement: weight,
+        warmup,
+    })
 }
 
 /// Writes an answer.

@@ -37,12 +37,12 @@ enum Said {
 }
 
 /// What `promise` comes to. Nobody may hold it meanwhile: it holds the owner.
-pub fn hear(promise: Promise) -> PromiseFuture {
+pub fn future_of(promise: Promise) -> PromiseFuture {
     PromiseFuture::new(|owner, tell| js::hear(promise, owner, tell))
 }
 
 /// Waits for as long as `span`.
-pub async fn pause(span: Span) {
+pub async fn sleep(span: Span) {
     let ms = span.as_nanos() as f64 / 1e6;
     let _ = PromiseFuture::new(|owner, tell| js::ring(ms, owner, tell)).await;
 }

@@ -197,11 +197,11 @@ pub fn rate(name: &str, interval: Span, burst: u64) -> Demand {
         limit: name.into(),
         terms: Terms::Rate(gcra),
         cost: 1,
-        each: 1,
+        per_request: 1,
         wish: Wish::default(),
-        owed: 0,
-        back: None,
-        weight: Enforcement::Enforced,
+        unreported: 0,
+        unused: None,
+        enforcement: Enforcement::Enforced,
         warmup: Span::ZERO,
     }
 }

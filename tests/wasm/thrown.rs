@@ -1,12 +1,12 @@
 //! What the platform throws, told apart.
 
-use penstock::actor::call::trouble;
+use penstock::actor::call::call_error;
 use penstock::protocol::rates::CallError;
 use wasm_bindgen_test::wasm_bindgen_test;
 use worker::js_sys::eval;
 
 fn read(text: &str) -> CallError {
-    trouble(&eval(text).unwrap())
+    call_error(&eval(text).unwrap())
 }
 
 #[wasm_bindgen_test]

@@ -6,8 +6,8 @@ use crate::limit::time::Span;
 use crate::protocol::permits::{PermitActors, PermitAsk, PermitReply};
 use crate::protocol::permits_wire::{read_answer, write_question};
 use crate::protocol::rates::{ActorKey, CallError};
-use crate::runtime::promise::pause;
-use crate::runtime::timeout::within;
+use crate::runtime::promise::sleep;
+use crate::runtime::timeout::with_timeout;
 use worker::Env;
 
 /// The header that carries a question about slots, and its answer.
@@ -26,14 +26,14 @@ impl PermitActors for PermitClient {
         let name = object_name(&ActorKey::Shared(cap.into()), Region::default());
         let asked = write_question(question);
         let call = call(&self.env, (&name, Region::default()), (SLOTS, &asked), SLOTS);
-        let text = within(patience, call).await.unwrap_or(Err(CallError::Late))?;
+        let text = with_timeout(patience, call).await.unwrap_or(Err(CallError::Late))?;
         match read_answer(&text).map_err(CallError::Nonsense)? {
             answer if answer.is_possible(question) => Ok(answer),
             _ => Err(CallError::Nonsense("no actor says this: ".to_owned() + &text)),
         }
     }
 
-    async fn pause(&self, span: Span) {
-        pause(span).await;
+    async fn sleep(&self, span: Span) {
+        sleep(span).await;
     }
 }

@@ -8,14 +8,14 @@ impl PermitLender {
     /// The max-min fair share of who asks, which wants so many: nobody gets more than it wants, and what one does not want is shared
     /// by the others. It is all where there is enough for all; of what is left to those above, or wanted by them, nobody below has a share.
     pub(crate) fn share(&self, question: &PermitAsk, wants: u64, cap: u64, now: Time) -> u64 {
-        let &PermitAsk { holder, leaves, .. } = question;
+        let &PermitAsk { holder, reserve, .. } = question;
         let holders = || self.holders.iter().filter(|(id, _)| *id != holder);
-        let higher = holders().filter(|(_, other)| other.leaves < leaves).map(|(_, other)| other.wants);
-        let cap = cap.saturating_sub(leaves.of_cap(cap).max(higher.fold(0, u64::saturating_add)));
+        let higher = holders().filter(|(_, other)| other.reserve < reserve).map(|(_, other)| other.wants);
+        let cap = cap.saturating_sub(reserve.of_cap(cap).max(higher.fold(0, u64::saturating_add)));
         let others = || {
-            let others = holders().filter(|(_, other)| other.leaves >= leaves);
+            let others = holders().filter(|(_, other)| other.reserve >= reserve);
             others.map(|(id, other)| {
-                (*id, if other.leaves > leaves { other.wants.min(other.slots) } else { other.wants })
+                (*id, if other.reserve > reserve { other.wants.min(other.slots) } else { other.wants })
             })
         };
         let at_level =

@@ -68,7 +68,7 @@ pub(super) struct Holding {
     pub(super) until: Time,
     pub(super) wants: u64,
     /// What those leave to others that it last wanted some for.
-    pub(super) leaves: Reserve,
+    pub(super) reserve: Reserve,
     pub(super) heard: Time,
     pub(super) number: u64,
     /// Until when its row on the disk is good, if it has one.
@@ -95,8 +95,8 @@ impl PermitLender {
     pub fn restore(&mut self, row: PermitRow) {
         let PermitRow { holder, slots, until, number } = row;
         let heard = Time::default();
-        let (wants, leaves, row) = (slots, Reserve::Nothing, Some(until));
-        self.put(holder, Holding { slots, until, wants, leaves, heard, number, row, peak: 0, told: 0 });
+        let (wants, reserve, row) = (slots, Reserve::Nothing, Some(until));
+        self.put(holder, Holding { slots, until, wants, reserve, heard, number, row, peak: 0, told: 0 });
     }
 
     /// Takes over how large an earlier life of the actor has found the cap to be.
@@ -140,15 +140,15 @@ impl PermitLender {
         let wants = question.wants.max(question.keeps).min(cap);
         let share = self.share(question, wants, cap, now);
         let kept = own.saturating_add(free.min(question.keeps.saturating_sub(own)));
-        let room = free.saturating_sub(question.leaves.of_cap(cap));
+        let room = free.saturating_sub(question.reserve.of_cap(cap));
         let grown = own.saturating_add(room.min(wants.min(share).saturating_sub(own)));
         let slots = kept.max(grown);
 
         let row = known.and_then(|known| known.row);
         let peak = question.sample.map(|sample| sample.peak).or(known.map(|known| known.peak)).unwrap_or(0);
-        let &PermitAsk { leaves, number, .. } = question;
+        let &PermitAsk { reserve, number, .. } = question;
         let mut holding =
-            Holding { slots, until: now.plus(TERM), wants, leaves, heard: now, number, row, peak, told: cap };
+            Holding { slots, until: now.plus(TERM), wants, reserve, heard: now, number, row, peak, told: cap };
         if slots == 0 {
             if row.is_some() {
                 rows = rows.saturating_add(shelf.delete(question.holder)?);

@@ -82,20 +82,20 @@ pub async fn answer(
     wall: impl Fn() -> Time,
 ) -> Result<Reply, String> {
     let begun = wall();
-    let places: Vec<DemandBucket> = ask.demands.iter().map(|demand| DemandBucket::of(ask, demand, begun)).collect();
-    let mut reply = counter.borrow_mut().open(&places, ask.horizon, disk, begun)?;
+    let targets: Vec<DemandBucket> = ask.demands.iter().map(|demand| DemandBucket::of(ask, demand, begun)).collect();
+    let mut reply = counter.borrow_mut().open(&targets, ask.horizon, disk, begun)?;
     if ask.intent == Intent::Peek {
         return Ok(reply);
     }
     let mut hand = Vec::new();
-    if !refuses(&places, &reply.outcomes) {
-        hand = prepay(counter, ask, &places, &mut reply, ledger, &wall).await;
-        counter.borrow_mut().look_again(&places, &mut reply, wall());
+    if !refuses(&targets, &reply.outcomes) {
+        hand = prepay(counter, ask, &targets, &mut reply, ledger, &wall).await;
+        counter.borrow_mut().look_again(&targets, &mut reply, wall());
     }
 
     let mut counter = counter.borrow_mut();
-    let taken = if refuses(&places, &reply.outcomes) { Taken::Nothing } else { Taken::All };
-    let handed = counter.hand_out(&places, taken, ask, disk, &mut reply, wall());
+    let taken = if refuses(&targets, &reply.outcomes) { Taken::Nothing } else { Taken::All };
+    let handed = counter.hand_out(&targets, taken, ask, disk, &mut reply, wall());
     if taken == Taken::Nothing || handed.is_err() {
         let now = counter.now(wall());
         for CountedTokens { account, tokens, granted } in hand {
@@ -168,66 +168,66 @@ impl Buckets {
     /// to be used up counts as met.
     fn open(
         &mut self,
-        places: &[DemandBucket<'_>],
+        targets: &[DemandBucket<'_>],
         horizon: Span,
         disk: &impl BucketStore,
         wall: Time,
     ) -> Result<Reply, String> {
         let now = self.now(wall);
         let horizon = self.horizon.call(now).max(horizon).min(LONGEST_HORIZON);
-        let mut reply = Reply { horizon, grants: vec![None; places.len()], ..Reply::default() };
-        for place in places {
-            let Some(gcra) = place.rate() else { continue };
-            reply.rows = reply.rows.saturating_add(self.warm_up(place, &gcra, disk, now)?);
-            let bucket = self.table.get(place.id);
+        let mut reply = Reply { horizon, grants: vec![None; targets.len()], ..Reply::default() };
+        for target in targets {
+            let Some(gcra) = target.rate() else { continue };
+            reply.rows = reply.rows.saturating_add(self.warm_up(target, &gcra, disk, now)?);
+            let bucket = self.table.get(target.id);
             // What is cut down is cut down on the disk too, or the next life of the actor would begin with it again.
-            let settled = gcra.settle(bucket.tat, now, ahead(&gcra, place.demand.cost));
+            let settled = gcra.settle(bucket.tat, now, ahead(&gcra, target.demand.cost));
             if settled < bucket.tat {
-                reply.rows = reply.rows.saturating_add(disk.save(place.id, settled)?);
-                self.table.put(place.id, Bucket { tat: settled, ahead: SavedTat::found(settled) });
+                reply.rows = reply.rows.saturating_add(disk.save(target.id, settled)?);
+                self.table.put(target.id, Bucket { tat: settled, ahead: SavedTat::found(settled) });
             }
-            let owed = place.demand.owed.min(gcra.available(settled, now));
+            let owed = target.demand.unreported.min(gcra.available(settled, now));
             if owed > 0
-                && self.reserve(core::slice::from_ref(place), now).is_ok()
+                && self.reserve(core::slice::from_ref(target), now).is_ok()
                 && let Ok(tat) = gcra.take(settled, now, owed)
             {
-                let ahead = self.table.get(place.id).ahead;
-                self.table.put(place.id, Bucket { tat, ahead });
+                let ahead = self.table.get(target.id).ahead;
+                self.table.put(target.id, Bucket { tat, ahead });
             }
         }
-        reply.outcomes = match self.reserve(places, now) {
-            Ok(()) => places.iter().map(|place| self.look_at(place, now, wall)).collect(),
-            Err(Full { wait }) => vec![Outcome::Full { wait }; places.len()],
+        reply.outcomes = match self.reserve(targets, now) {
+            Ok(()) => targets.iter().map(|target| self.look_at(target, now, wall)).collect(),
+            Err(Full { wait }) => vec![Outcome::Full { wait }; targets.len()],
         };
         Ok(reply)
     }
 
-    fn look_at(&self, place: &DemandBucket<'_>, now: Time, wall: Time) -> Outcome {
-        let cost = place.demand.cost;
-        if let Some(gcra) = place.rate() {
-            let tat = self.table.tat(place.id);
+    fn look_at(&self, target: &DemandBucket<'_>, now: Time, wall: Time) -> Outcome {
+        let cost = target.demand.cost;
+        if let Some(gcra) = target.rate() {
+            let tat = self.table.tat(target.id);
             return match take(&gcra, tat, now, cost) {
-                Ok(_) => self.met(place.id, &gcra, tat, now, Span::ZERO),
+                Ok(_) => self.met(target.id, &gcra, tat, now, Span::ZERO),
                 Err(no) => {
-                    let wait = self.truly(place.id, &gcra, now, no.wait);
+                    let wait = self.truly(target.id, &gcra, now, no.wait);
                     Outcome::Refused { left: gcra.available(tat, now), wait, until: None }
                 }
             };
         }
-        match place.account() {
+        match target.account() {
             Some(account) if self.purse.exhausted(account, cost, now) => exhausted(account.day, wall),
             _ => Outcome::Met { left: 0, more: Span::ZERO, slot: Span::ZERO, until: None },
         }
     }
 
     /// Looks at the rates again, now that nothing has to be waited for.
-    fn look_again(&mut self, places: &[DemandBucket<'_>], reply: &mut Reply, wall: Time) {
+    fn look_again(&mut self, targets: &[DemandBucket<'_>], reply: &mut Reply, wall: Time) {
         let now = self.now(wall);
-        let reserved = self.reserve(places, now);
-        for (place, outcome) in places.iter().zip(reply.outcomes.iter_mut()) {
-            if place.rate().is_some() {
+        let reserved = self.reserve(targets, now);
+        for (target, outcome) in targets.iter().zip(reply.outcomes.iter_mut()) {
+            if target.rate().is_some() {
                 *outcome = match reserved {
-                    Ok(()) => self.look_at(place, now, wall),
+                    Ok(()) => self.look_at(target, now, wall),
                     Err(Full { wait }) => Outcome::Full { wait },
                 };
             }
@@ -237,7 +237,7 @@ impl Buckets {
     /// Takes from every rate that has enough, if `taken` says so, and grants wishes in any case; saves before it hands out.
     fn hand_out(
         &mut self,
-        places: &[DemandBucket<'_>],
+        targets: &[DemandBucket<'_>],
         taken: Taken,
         ask: &Ask,
         disk: &impl BucketStore,
@@ -245,35 +245,37 @@ impl Buckets {
         wall: Time,
     ) -> Result<(), String> {
         let now = self.now(wall);
-        let mut changed = Vec::with_capacity(places.len());
-        for ((place, outcome), granted) in places.iter().zip(reply.outcomes.iter_mut()).zip(&mut reply.grants) {
-            let (Some(gcra), Demand { cost, each, wish, .. }) = (place.rate(), place.demand) else { continue };
+        let mut changed = Vec::with_capacity(targets.len());
+        for ((target, outcome), granted) in targets.iter().zip(reply.outcomes.iter_mut()).zip(&mut reply.grants) {
+            let (Some(gcra), Demand { cost, per_request: each, wish, .. }) = (target.rate(), target.demand) else {
+                continue;
+            };
             if matches!(outcome, Outcome::Full { .. }) {
                 continue;
             }
-            let bucket = self.table.get(place.id);
+            let bucket = self.table.get(target.id);
             let takes = taken == Taken::All && matches!(outcome, Outcome::Met { .. });
             let after_take = if takes { take(&gcra, bucket.tat, now, *cost).unwrap_or(bucket.tat) } else { bucket.tat };
             // Those who wait get what each of them would have got; only what is held ahead is less while the bucket warms up.
-            let most = self.leasable(place.id, &gcra, after_take, now, reply.horizon);
+            let most = self.leasable(target.id, &gcra, after_take, now, reply.horizon);
             let wish = Wish { ahead: wish.ahead.min(most), ..*wish };
             let grant = grant(&gcra, after_take, now, wish, *each, reply.horizon);
             let tat = grant.map_or(after_take, |grant| grant.tat);
             // What it owed has been paid, and that must not be forgotten either.
-            if tat == bucket.tat && place.demand.owed == 0 {
+            if tat == bucket.tat && target.demand.unreported == 0 {
                 continue;
             }
             let ahead = Some(bucket.ahead)
                 .filter(|_| tat.since(now) >= ask.durable_after)
                 .and_then(|ahead| ahead.cover(&gcra, tat, now));
             if let Some(ahead) = ahead {
-                reply.rows = reply.rows.saturating_add(disk.save(place.id, ahead.saved())?);
+                reply.rows = reply.rows.saturating_add(disk.save(target.id, ahead.saved())?);
             }
             *granted = grant.map(|grant| Grant { count: grant.count, first: grant.first });
             if takes {
-                *outcome = self.met(place.id, &gcra, tat, now, bucket.tat.since(now));
+                *outcome = self.met(target.id, &gcra, tat, now, bucket.tat.since(now));
             }
-            changed.push((place.id, Bucket { tat, ahead: ahead.unwrap_or(bucket.ahead) }));
+            changed.push((target.id, Bucket { tat, ahead: ahead.unwrap_or(bucket.ahead) }));
         }
         for (id, bucket) in changed {
             self.table.put(id, bucket);
@@ -281,8 +283,8 @@ impl Buckets {
         Ok(())
     }
 
-    pub(crate) fn reserve(&mut self, places: &[DemandBucket<'_>], now: Time) -> Result<(), Full> {
-        self.table.reserve(places.iter().filter(|place| place.rate().is_some()).map(|place| place.id), now)
+    pub(crate) fn reserve(&mut self, targets: &[DemandBucket<'_>], now: Time) -> Result<(), Full> {
+        self.table.reserve(targets.iter().filter(|target| target.rate().is_some()).map(|target| target.id), now)
     }
 }
 
@@ -296,9 +298,9 @@ pub(crate) fn exhausted(day: &Day, wall: Time) -> Outcome {
 }
 
 /// Whether an outcome of a binding limit stops the request.
-fn refuses(places: &[DemandBucket<'_>], outcomes: &[Outcome]) -> bool {
-    places.iter().zip(outcomes).any(|(place, outcome)| {
-        place.demand.weight == Enforcement::Enforced
+fn refuses(targets: &[DemandBucket<'_>], outcomes: &[Outcome]) -> bool {
+    targets.iter().zip(outcomes).any(|(target, outcome)| {
+        target.demand.enforcement == Enforcement::Enforced
             && matches!(outcome, Outcome::Refused { .. } | Outcome::Full { .. })
     })
 }

@@ -5,8 +5,8 @@ use crate::actor::name::{Region, object_name};
 use crate::limit::time::Span;
 use crate::protocol::rates::{ActorKey, Actors, Ask, CallError, Reply};
 use crate::protocol::rates_wire;
-use crate::runtime::promise::pause;
-use crate::runtime::timeout::within;
+use crate::runtime::promise::sleep;
+use crate::runtime::timeout::with_timeout;
 use worker::Env;
 use worker::js_sys::Reflect;
 
@@ -26,20 +26,20 @@ pub struct Client {
 }
 
 impl Actors for Client {
-    async fn ask(&self, seat: &ActorKey<'_>, ask: &Ask, patience: Span) -> Result<Reply, CallError> {
+    async fn ask(&self, actor: &ActorKey<'_>, ask: &Ask, patience: Span) -> Result<Reply, CallError> {
         let tries = async {
-            match self.once(seat, ask).await {
+            match self.once(actor, ask).await {
                 // The way broke. The question may have been answered all the same, so a second one can cost the caller a
                 // token, never give one away. An overloaded actor is never asked twice: that is how outages grow.
-                Err(CallError::Disconnected) => self.once(seat, &ask.repeated()).await,
+                Err(CallError::Disconnected) => self.once(actor, &ask.repeated()).await,
                 answer => answer,
             }
         };
-        within(patience, tries).await.unwrap_or(Err(CallError::Late))
+        with_timeout(patience, tries).await.unwrap_or(Err(CallError::Late))
     }
 
-    async fn pause(&self, span: Span) {
-        pause(span).await;
+    async fn sleep(&self, span: Span) {
+        sleep(span).await;
     }
 }
 
@@ -49,12 +49,12 @@ impl Client {
         Client { env: self.env.clone(), request: Clone::clone(&self.request) }
     }
 
-    async fn once(&self, seat: &ActorKey<'_>, ask: &Ask) -> Result<Reply, CallError> {
-        let region = match seat {
+    async fn once(&self, actor: &ActorKey<'_>, ask: &Ask) -> Result<Reply, CallError> {
+        let region = match actor {
             ActorKey::Ip(_) => Region::of_colo(&colo(&self.request).unwrap_or_default()),
             ActorKey::Key(_) | ActorKey::Shared(_) => Region::default(),
         };
-        let name = object_name(seat, region);
+        let name = object_name(actor, region);
         let text = call(&self.env, (&name, region), (ASK, &rates_wire::write_ask(ask)), REPLY).await?;
         rates_wire::read_reply(&text, ask.demands.len()).map_err(CallError::Nonsense)
     }

@@ -34,34 +34,35 @@ impl DemandBucket<'_> {
 pub(crate) async fn prepay<'a>(
     counter: &RefCell<Buckets>,
     ask: &Ask,
-    places: &'a [DemandBucket<'_>],
+    targets: &'a [DemandBucket<'_>],
     reply: &mut Reply,
     ledger: &impl Ledger,
     wall: &impl Fn() -> Time,
 ) -> Vec<CountedTokens<'a>> {
     let begun = wall();
     let mut hand = Vec::new();
-    for (index, place) in places.iter().enumerate() {
-        let Some(account) = place.account() else { continue };
+    for (index, target) in targets.iter().enumerate() {
+        let Some(account) = target.account() else { continue };
         let refused = matches!(reply.outcomes.get(index), Some(Outcome::Refused { .. }));
         if refused {
             continue;
         }
-        let Wish { ahead, waiting } = place.demand.wish;
-        let teller = QuotaPrepayment { counter, ledger, account, cost: place.demand.cost, wish: ahead.max(waiting) };
-        teller.take_back(place, wall());
-        if teller.cost == 0 && teller.wish == 0 {
+        let Wish { ahead, waiting } = target.demand.wish;
+        let prepayment =
+            QuotaPrepayment { counter, ledger, account, cost: target.demand.cost, wish: ahead.max(waiting) };
+        prepayment.take_back(target, wall());
+        if prepayment.cost == 0 && prepayment.wish == 0 {
             continue;
         }
-        let Served { outcome, more } = match teller.draw(wall()) {
+        let Served { outcome, more } = match prepayment.draw(wall()) {
             Some(served) => served,
             None => {
-                let patience = ask.patience.over(wall().since(begun));
-                teller.count(reply, patience, wall).await
+                let patience = ask.patience.saturating_sub(wall().since(begun));
+                prepayment.count(reply, patience, wall).await
             }
         };
         if let Outcome::Met { .. } = &outcome {
-            let tokens = place.demand.cost.saturating_add(more);
+            let tokens = target.demand.cost.saturating_add(more);
             hand.push(CountedTokens { account, tokens, granted: index });
         }
         if let Some(grant) = reply.grants.get_mut(index) {
@@ -92,9 +93,9 @@ struct QuotaPrepayment<'a, L> {
 
 impl<L: Ledger> QuotaPrepayment<'_, L> {
     /// Takes back what the asker held and does not use, if the day is still the same.
-    fn take_back(&self, place: &DemandBucket<'_>, wall: Time) {
+    fn take_back(&self, target: &DemandBucket<'_>, wall: Time) {
         let today = self.account.day.end.as_secs();
-        if let Some(back) = place.demand.back.filter(|back| back.until == today) {
+        if let Some(back) = target.demand.unused.filter(|back| back.until == today) {
             let mut counter = self.counter.borrow_mut();
             let now = counter.now(wall);
             counter.purse.deposit(self.account, back.tokens, now);
@@ -131,7 +132,7 @@ impl<L: Ledger> QuotaPrepayment<'_, L> {
         for amount in amounts.into_iter().filter(|amount| *amount > 0) {
             let Account { id, day, limit, subject, count } = self.account;
             let entry = Entry { day, limit, subject, cost: amount, count };
-            let patience = patience.over(wall().since(begun));
+            let patience = patience.saturating_sub(wall().since(begun));
             let pass = {
                 let mut counter = self.counter.borrow_mut();
                 let now = counter.now(wall());
@@ -145,7 +146,7 @@ impl<L: Ledger> QuotaPrepayment<'_, L> {
                 let mut counter = self.counter.borrow_mut();
                 let now = counter.now(wall());
                 // Which bucket it was for is chance enough.
-                counter.ledger.hear(pass, heard(&added), now, chance(id));
+                counter.ledger.record(pass, heard(&added), now, chance(id));
             }
             match added {
                 Ok(Added::Counted { used }) => {

@@ -18,20 +18,20 @@ impl Buckets {
     /// Lets a bucket's own time pass, and begins where a ramp does; returns the rows written.
     pub(crate) fn warm_up(
         &mut self,
-        place: &DemandBucket<'_>,
+        target: &DemandBucket<'_>,
         gcra: &Gcra,
         disk: &impl BucketStore,
         now: Time,
     ) -> Result<u32, String> {
-        let DemandBucket { demand, id, .. } = *place;
+        let DemandBucket { demand, id, .. } = *target;
         if demand.warmup == Span::ZERO {
             self.warm.retain(|(other, _)| *other != id);
             return Ok(0);
         }
         let Bucket { tat, mut ahead } = self.table.get(id);
         let known = self.warm(id);
-        let Looked { warm, tat, save, begins } = Warmup::look(known, gcra, demand.warmup, tat, now, demand.each);
-        if self.reserve(core::slice::from_ref(place), now).is_err() {
+        let Looked { warm, tat, save, begins } = Warmup::look(known, gcra, demand.warmup, tat, now, demand.per_request);
+        if self.reserve(core::slice::from_ref(target), now).is_err() {
             return Ok(0);
         }
         let mut rows = 0_u32;

@@ -24,7 +24,7 @@ pub(super) struct Asked {
     /// Until when it is waited for.
     due: Time,
     wants: u64,
-    pub(super) leaves: Reserve,
+    pub(super) reserve: Reserve,
 }
 
 /// Whether the cap is checked.
@@ -49,20 +49,20 @@ impl PermitLease {
         let spare = self.keeps(now).of(Reserve::Nothing) < self.held.of(Reserve::Nothing);
         // What is under way must not lose its slots because their actor is left alone.
         if used > 0 && self.holds(now) && self.tried.plus(RENEW) <= now {
-            self.circuit.hurry(now);
+            self.circuit.probe_now(now);
         }
         if !(due || spare) {
             return None;
         }
-        self.pressed = PerReserve::default();
+        self.unmet = PerReserve::default();
         // Low requests are renewed and grow as such, where there are no others.
         let each = self.users.each(now);
-        let under = Reserve::ALL.into_iter().find(|leaves| each.of(*leaves) > 0);
+        let under = Reserve::ALL.into_iter().find(|reserve| each.of(*reserve) > 0);
         self.ask(0, under.unwrap_or_default(), now, patience)
     }
 
     /// Whether somebody has to look after the slots, should nobody use them any more; whoever asks has to, from now on.
-    pub fn tend(&mut self, now: Time) -> bool {
+    pub fn claim_return(&mut self, now: Time) -> bool {
         // Who looks after them does so once in [`IDLE`]; if not, it is gone.
         let tended = self.tended.is_some_and(|at| now < at.plus(IDLE.times(3)));
         let tend = !tended && self.holds(now);
@@ -73,7 +73,7 @@ impl PermitLease {
     }
 
     /// Whether whoever looks after idle slots has to go on, who has so many looks left.
-    pub fn tend_on(&mut self, looks: u32, now: Time) -> bool {
+    pub fn keeps_returning(&mut self, looks: u32, now: Time) -> bool {
         let holds = self.holds(now);
         // In good time the next to end may take over: it takes some looks to give all back, and nobody may end later.
         if looks >= LAST_LOOKS || !holds {
@@ -84,10 +84,10 @@ impl PermitLease {
 
     /// Takes in what the actor answered to the question with this number, or what is heard of it without an answer. An
     /// answer that is not to the latest question may be out of date: all that it says is how the actor does.
-    pub fn hear(&mut self, number: u64, answer: Result<PermitReply, CallResult>, now: Time) {
+    pub fn observe(&mut self, number: u64, answer: Result<PermitReply, CallResult>, now: Time) {
         let asked = self.asked.take_if(|asked| asked.number == number);
         let pass = asked.map_or(CallPermission::Usual, |asked| asked.pass);
-        self.circuit.hear(pass, answer.err().unwrap_or(CallResult::Answer), now, self.chance());
+        self.circuit.record(pass, answer.err().unwrap_or(CallResult::Answer), now, self.chance());
         let (Some(asked), Ok(answer)) = (asked, answer) else { return };
         if self.checked == Checked::No {
             self.checked = Checked::Again;
@@ -99,18 +99,18 @@ impl PermitLease {
         self.cap = answer.cap;
         self.heard = now;
         // What it wanted may be all it has, and not for requests that leave something.
-        let all = answer.slots.min(answer.share) >= asked.wants && answer.free >= asked.leaves.of_cap(answer.cap);
-        let enough = all || self.has_room(asked.leaves, now);
-        self.full = (!enough).then(|| (asked.leaves, now.plus(self.spread(answer.again))));
+        let all = answer.slots.min(answer.share) >= asked.wants && answer.free >= asked.reserve.of_cap(answer.cap);
+        let enough = all || self.has_room(asked.reserve, now);
+        self.full = (!enough).then(|| (asked.reserve, now.plus(self.spread(answer.again))));
     }
 
     /// Notes that `on_error` decides.
-    pub fn step_down(&mut self) {
+    pub fn mark_unchecked(&mut self) {
         self.checked = Checked::No;
     }
 
     /// Whether the cap is checked again, and nobody was told yet.
-    pub fn step_up(&mut self) -> bool {
+    pub fn mark_checked(&mut self) -> bool {
         let again = self.checked == Checked::Again;
         if again {
             self.checked = Checked::Yes;
@@ -130,7 +130,7 @@ impl PermitLease {
 
     /// The question that is sent for so many more requests that leave so much, unless the actor is left alone or there is no time. What the
     /// isolate does not keep it stops using at once, for an answer may never be heard.
-    pub(super) fn ask(&mut self, more: u64, leaves: Reserve, now: Time, patience: Span) -> Option<PermitAsk> {
+    pub(super) fn ask(&mut self, more: u64, reserve: Reserve, now: Time, patience: Span) -> Option<PermitAsk> {
         if patience == Span::ZERO {
             return None;
         }
@@ -140,17 +140,17 @@ impl PermitLease {
         self.held = self.keeps(now);
         // What is under way is kept also where it is more than what is held, which then stays so.
         let keeps = self.held.of(Reserve::Nothing).max(self.users.count(now));
-        let wants = self.wants(more, leaves, now).max(keeps);
-        self.asked = Some(Asked { number: self.number, pass, at: now, due: now.plus(patience), wants, leaves });
+        let wants = self.wants(more, reserve, now).max(keeps);
+        self.asked = Some(Asked { number: self.number, pass, at: now, due: now.plus(patience), wants, reserve });
         self.tried = now;
-        *self.pressed.at(leaves) = 0;
+        *self.unmet.at(reserve) = 0;
         Some(PermitAsk {
             holder: self.holder,
             number: self.number,
             size: self.size,
             keeps,
             wants,
-            leaves,
+            reserve,
             sample: Some(core::mem::take(&mut self.sample)).filter(|sample| *sample != OriginSample::default()),
         })
     }

@@ -9,15 +9,15 @@ use core::cmp::Ordering;
 impl PermitLease {
     /// Whether one more may pass that leaves so much to others: not before all that is under way, whatever its priority, leaves room for
     /// it, and for those of a higher one that go first.
-    pub(super) fn has_room(&mut self, leaves: Reserve, now: Time) -> bool {
-        let before = self.first(leaves, now).saturating_add(self.users.count(now));
-        before < self.held_for(leaves, now).min(self.share.of(leaves))
+    pub(super) fn has_room(&mut self, reserve: Reserve, now: Time) -> bool {
+        let before = self.first(reserve, now).saturating_add(self.users.count(now));
+        before < self.held_for(reserve, now).min(self.share.of(reserve))
     }
 
     /// How many go before one that leaves so much to others: those of a higher priority that wait, or found no slot a moment ago and will come again.
-    fn first(&mut self, leaves: Reserve, now: Time) -> u64 {
+    fn first(&mut self, reserve: Reserve, now: Time) -> u64 {
         self.roll(now);
-        self.waiting.each(now).below(leaves).saturating_add(self.pressed.below(leaves))
+        self.waiting.each(now).below(reserve).saturating_add(self.unmet.below(reserve))
     }
 
     /// What is kept: what has been of use lately to each kind, and is not over the fair share. What one has no more use for is not kept for another.
@@ -40,11 +40,11 @@ impl PermitLease {
 
     /// How many slots it takes for `more` requests that leave so much, beside those that are under way, or lately were where there are no more:
     /// a quarter more than there are of the kind, so that a load that grows need not ask for every step, and those that go first.
-    pub(super) fn wants(&mut self, more: u64, leaves: Reserve, now: Time) -> u64 {
+    pub(super) fn wants(&mut self, more: u64, reserve: Reserve, now: Time) -> u64 {
         let used = self.users.each(now);
         let used = if more == 0 { self.recent(used) } else { used };
-        let more = more.saturating_add(used.of(leaves).saturating_add(more) / 4);
-        used.sum().saturating_add(more).saturating_add(self.first(leaves, now))
+        let more = more.saturating_add(used.of(reserve).saturating_add(more) / 4);
+        used.sum().saturating_add(more).saturating_add(self.first(reserve, now))
     }
 
     /// Takes in what the actor has lent.
@@ -60,7 +60,7 @@ impl PermitLease {
             let known = answer.slots.saturating_add(answer.free).saturating_sub(left);
             *held = known.max(*held).min(answer.slots).min(answer.cap.saturating_sub(left));
             // Those who leave less have no smaller share.
-            *share = match part.cmp(&asked.leaves) {
+            *share = match part.cmp(&asked.reserve) {
                 Ordering::Less => answer.share.max(*share),
                 Ordering::Equal => answer.share,
                 Ordering::Greater => answer.share.min(*share),

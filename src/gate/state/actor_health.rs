@@ -76,14 +76,14 @@ impl CircuitBreaker {
     }
 
     /// Ends the pause: there is a question that cannot wait for longer.
-    pub fn hurry(&mut self, now: Time) {
+    pub fn probe_now(&mut self, now: Time) {
         if let Some(open) = &mut self.open {
             open.until = open.until.min(now);
         }
     }
 
     /// Takes in what became of a question. `chance` is anything between 0 and 255.
-    pub fn hear(&mut self, pass: CallPermission, heard: CallResult, now: Time, chance: u8) {
+    pub fn record(&mut self, pass: CallPermission, heard: CallResult, now: Time, chance: u8) {
         match (self.open, pass, heard) {
             (None, _, CallResult::Nothing) => {}
             (None, _, CallResult::Answer) | (Some(_), CallPermission::Probe, CallResult::Answer) => {
@@ -124,7 +124,7 @@ struct ActorRecord {
     actor: u64,
     circuit: CircuitBreaker,
     /// How long its last answer took, and when it came.
-    trip: Span,
+    round_trip: Span,
     heard: Time,
     /// Its limits that could not be checked lately, by number.
     down: Vec<u32>,
@@ -136,27 +136,27 @@ impl ActorHealth {
         ActorHealth { chance: seed, budget: CallBudget::new(budget), ..ActorHealth::default() }
     }
 
-    fn record(&self, seat: &ActorKey<'_>) -> Option<&ActorRecord> {
-        let actor = seat.actor();
+    fn record_of(&self, actor: &ActorKey<'_>) -> Option<&ActorRecord> {
+        let actor = actor.number();
         self.records.iter().find(|record| record.actor == actor)
     }
 
-    fn record_mut(&mut self, seat: &ActorKey<'_>) -> Option<&mut ActorRecord> {
-        let actor = seat.actor();
-        if self.record(seat).is_none() {
-            self.records.push(ActorRecord { actor, ..ActorRecord::default() });
+    fn record_mut(&mut self, actor: &ActorKey<'_>) -> Option<&mut ActorRecord> {
+        let number = actor.number();
+        if self.record_of(actor).is_none() {
+            self.records.push(ActorRecord { actor: number, ..ActorRecord::default() });
         }
-        self.records.iter_mut().find(|record| record.actor == actor)
+        self.records.iter_mut().find(|record| record.actor == number)
     }
 
-    /// Whether the actor at `seat` is left alone.
-    pub fn is_open(&self, seat: &ActorKey<'_>) -> bool {
-        self.record(seat).is_some_and(|record| record.circuit.is_open())
+    /// Whether the actor at `actor` is left alone.
+    pub fn is_open(&self, actor: &ActorKey<'_>) -> bool {
+        self.record_of(actor).is_some_and(|record| record.circuit.is_open())
     }
 
-    /// Whether the actor at `seat` is left alone, or all are, for want of calls.
-    pub fn is_silent(&self, seat: &ActorKey<'_>, now: Time) -> bool {
-        self.is_open(seat) || self.budget.stage(now) == BudgetStage::Alone
+    /// Whether the actor at `actor` is left alone, or all are, for want of calls.
+    pub fn is_silent(&self, actor: &ActorKey<'_>, now: Time) -> bool {
+        self.is_open(actor) || self.budget.stage(now) == BudgetStage::Alone
     }
 
     /// Whether any actor is left alone.
@@ -164,34 +164,34 @@ impl ActorHealth {
         self.records.iter().any(|record| record.circuit.is_open())
     }
 
-    /// Whether the actor at `seat` may be asked at `now`; see [`CircuitBreaker::admit`].
-    pub fn admit(&mut self, seat: &ActorKey<'_>, now: Time, patience: Span) -> Option<CallPermission> {
-        self.record_mut(seat)?.circuit.admit(now, patience)
+    /// Whether the actor at `actor` may be asked at `now`; see [`CircuitBreaker::admit`].
+    pub fn admit(&mut self, actor: &ActorKey<'_>, now: Time, patience: Span) -> Option<CallPermission> {
+        self.record_mut(actor)?.circuit.admit(now, patience)
     }
 
     /// Whether the last answer took longer than `patience`, not long ago.
-    pub fn takes_longer(&self, seat: &ActorKey<'_>, now: Time, patience: Span) -> bool {
-        self.record(seat).is_some_and(|record| patience < record.trip && now < record.heard.plus(LATELY))
+    pub fn answers_slower_than(&self, actor: &ActorKey<'_>, now: Time, patience: Span) -> bool {
+        self.record_of(actor).is_some_and(|record| patience < record.round_trip && now < record.heard.plus(LATELY))
     }
 
-    /// Whether the actor at `seat` has answered anybody after `asked`.
-    pub fn has_answered_since(&self, seat: &ActorKey<'_>, asked: Time) -> bool {
-        self.record(seat).is_some_and(|record| asked < record.heard)
+    /// Whether the actor at `actor` has answered anybody after `asked`.
+    pub fn has_answered_since(&self, actor: &ActorKey<'_>, asked: Time) -> bool {
+        self.record_of(actor).is_some_and(|record| asked < record.heard)
     }
 
-    /// Takes in what became of a question to the actor at `seat`, asked at `asked`.
-    pub fn hear(&mut self, seat: &ActorKey<'_>, pass: CallPermission, heard: CallResult, asked: Time, now: Time) {
+    /// Takes in what became of a question to the actor at `actor`, asked at `asked`.
+    pub fn record(&mut self, actor: &ActorKey<'_>, pass: CallPermission, heard: CallResult, asked: Time, now: Time) {
         let chance = self.draw();
-        let Some(record) = self.record_mut(seat) else { return };
+        let Some(record) = self.record_mut(actor) else { return };
         if heard == CallResult::Answer {
-            (record.trip, record.heard) = (now.since(asked), now);
+            (record.round_trip, record.heard) = (now.since(asked), now);
         }
-        record.circuit.hear(pass, heard, now, chance);
+        record.circuit.record(pass, heard, now, chance);
     }
 
     /// Notes that the limit of this number could not be checked.
-    pub fn step_down(&mut self, limit: u32, seat: &ActorKey<'_>) {
-        if let Some(record) = self.record_mut(seat)
+    pub fn mark_unchecked(&mut self, limit: u32, actor: &ActorKey<'_>) {
+        if let Some(record) = self.record_mut(actor)
             && !record.down.contains(&limit)
         {
             record.down.push(limit);
@@ -199,8 +199,8 @@ impl ActorHealth {
     }
 
     /// Notes that the limit of this number was checked; whether it could not be before.
-    pub fn step_up(&mut self, limit: u32, seat: &ActorKey<'_>) -> bool {
-        let Some(record) = self.record_mut(seat) else { return false };
+    pub fn mark_checked(&mut self, limit: u32, actor: &ActorKey<'_>) -> bool {
+        let Some(record) = self.record_mut(actor) else { return false };
         let place = record.down.iter().position(|number| *number == limit);
         place.map(|place| record.down.swap_remove(place)).is_some()
     }

@@ -16,13 +16,13 @@ pub struct BucketView {
     /// What is left of a quota's day, or less was.
     day: Option<QuotaLeft>,
     /// Tokens counted here that the actor has not been told of.
-    owed: u64,
+    unreported: u64,
     /// The TAT of what was let pass here, by way of the actor and without it.
-    here: Time,
+    local_tat: Time,
     /// Too little is left for another request before then, as the actor said.
-    dry: Time,
+    empty_until: Time,
     /// The rate, where some of that passed without it.
-    alone: Option<Gcra>,
+    local_only_rate: Option<Gcra>,
 }
 
 /// What is left of a day.
@@ -45,23 +45,23 @@ pub struct StartingPoint {
 
 impl BucketView {
     /// Takes in what the actor said of a question about `cost` tokens. It cannot have known of what is owed since that was asked.
-    pub fn hear(&mut self, terms: &Terms, cost: u64, outcome: &Outcome, now: Time) {
+    pub fn observe(&mut self, terms: &Terms, cost: u64, outcome: &Outcome, now: Time) {
         if let Outcome::Met { left, more, .. } = *outcome
             && cost > 0
         {
-            self.dry = if left < cost { now.plus(more) } else { Time::default() };
+            self.empty_until = if left < cost { now.plus(more) } else { Time::default() };
         }
         match (terms, *outcome) {
             (Terms::Rate(gcra), Outcome::Met { left, more, .. }) => {
                 // What is left is rounded down, and the time until there is more says by how much.
                 let taken = gcra.interval().times(gcra.burst().saturating_sub(left));
-                let debt = taken.min(taken.over(gcra.interval()).plus(more));
-                let debt = debt.plus(gcra.interval().times(self.owed));
+                let debt = taken.min(taken.saturating_sub(gcra.interval()).plus(more));
+                let debt = debt.plus(gcra.interval().times(self.unreported));
                 self.tat = self.tat.max(now.plus(debt));
             }
             (Terms::Rate(gcra), Outcome::Refused { wait, .. }) => {
-                let debt = gcra.capacity().over(gcra.interval().times(cost)).plus(wait);
-                let debt = debt.plus(gcra.interval().times(self.owed));
+                let debt = gcra.capacity().saturating_sub(gcra.interval().times(cost)).plus(wait);
+                let debt = debt.plus(gcra.interval().times(self.unreported));
                 self.tat = self.tat.max(now.plus(debt));
             }
             (
@@ -79,56 +79,56 @@ impl BucketView {
 
     /// Takes in that the last tokens of a day were not used after all: the actor gets them back, and the day is not over.
     pub fn has_back(&mut self) {
-        self.dry = Time::default();
+        self.empty_until = Time::default();
     }
 
     /// Counts tokens of a rate that a request was let have. When all that passed before is repaid, it is the actor alone again that knows.
     pub fn pass(&mut self, gcra: &Gcra, cost: u64, now: Time) {
-        self.alone = self.alone.filter(|_| now < self.here);
-        self.here = self.here.max(now).plus(gcra.interval().times(cost));
+        self.local_only_rate = self.local_only_rate.filter(|_| now < self.local_tat);
+        self.local_tat = self.local_tat.max(now).plus(gcra.interval().times(cost));
     }
 
     /// Takes back that a request was let have them.
     pub fn take_back(&mut self, gcra: &Gcra, cost: u64) {
-        self.here = self.here.minus(gcra.interval().times(cost));
+        self.local_tat = self.local_tat.minus(gcra.interval().times(cost));
     }
 
     /// The same as [`pass`](BucketView::pass), where the actor does not know of it.
     pub fn pass_alone(&mut self, terms: &Terms, cost: u64, now: Time) {
         if let Terms::Rate(gcra) = terms {
             self.pass(gcra, cost, now);
-            self.alone = Some(*gcra);
+            self.local_only_rate = Some(*gcra);
         }
-        self.owe(terms, cost, now);
+        self.add_debt(terms, cost, now);
     }
 
     /// How long until `cost` tokens more are no more than the rate allows this isolate alone, where it has been on its own.
     ///
     /// Else the actor knows better: answers that were under way for longer or shorter come together here without having been given together.
-    pub fn over(&self, cost: u64, now: Time) -> Option<Span> {
-        let gcra = self.alone.filter(|_| now < self.here)?;
-        gcra.take(self.here, now, cost).err().map(|no| no.wait)
+    pub fn wait_for(&self, cost: u64, now: Time) -> Option<Span> {
+        let gcra = self.local_only_rate.filter(|_| now < self.local_tat)?;
+        gcra.take(self.local_tat, now, cost).err().map(|no| no.wait)
     }
 
     /// Counts tokens that the actor has not counted. What would not fit into a rate's bucket is not owed: the actor would have
     /// refused it, and a refused request takes nothing. Of a quota nothing is owed.
-    pub fn owe(&mut self, terms: &Terms, tokens: u64, now: Time) {
+    pub fn add_debt(&mut self, terms: &Terms, tokens: u64, now: Time) {
         if let Terms::Rate(gcra) = terms
             && let Ok(tat) = gcra.take(self.tat, now, tokens)
         {
             self.tat = tat;
-            self.owed = self.owed.saturating_add(tokens);
+            self.unreported = self.unreported.saturating_add(tokens);
         }
     }
 
     /// What is owed, to be told to the actor now. Time has repaid the rest.
-    pub fn tell(&mut self, terms: &Terms, now: Time) -> u64 {
-        let owed = core::mem::take(&mut self.owed);
+    pub fn take_unreported(&mut self, terms: &Terms, now: Time) -> u64 {
+        let unreported = core::mem::take(&mut self.unreported);
         match terms {
             Terms::Rate(gcra) => {
                 let debt = self.tat.since(now).as_nanos();
                 let open = debt.saturating_add(gcra.interval().as_nanos().saturating_sub(1));
-                owed.min(open.checked_div(gcra.interval().as_nanos()).unwrap_or(0))
+                unreported.min(open.checked_div(gcra.interval().as_nanos()).unwrap_or(0))
             }
             Terms::Quota(..) => 0,
         }
@@ -136,23 +136,23 @@ impl BucketView {
 
     /// Takes back what was told to an actor that did not answer. If it has heard it all the same, it will hear it twice: that can
     /// cost tokens, and never gives any away.
-    pub fn not_told(&mut self, owed: u64) {
-        self.owed = self.owed.saturating_add(owed);
+    pub fn restore_unreported(&mut self, unreported: u64) {
+        self.unreported = self.unreported.saturating_add(unreported);
     }
 
     /// Where an isolate on its own begins.
-    pub fn begin(&self, now: Time) -> StartingPoint {
-        StartingPoint { debt: self.tat.max(self.here).since(now), day: self.day }
+    pub fn starting_point(&self, now: Time) -> StartingPoint {
+        StartingPoint { debt: self.tat.max(self.local_tat).since(now), day: self.day }
     }
 
     /// Whether the actor has not been told of everything.
-    pub fn owes(&self) -> bool {
-        self.owed > 0
+    pub fn has_unreported(&self) -> bool {
+        self.unreported > 0
     }
 
     /// Whether it says more than nothing.
     pub fn matters(&self, now: Time) -> bool {
-        now < self.tat || now < self.here
+        now < self.tat || now < self.local_tat
     }
 
     /// Whole tokens in a rate's bucket.
@@ -161,12 +161,12 @@ impl BucketView {
     }
 
     /// How long a limit without tokens in hand refuses for at least, whatever was counted elsewhere: a TAT only grows.
-    pub fn least(&self, terms: &Terms, cost: u64, now: Time) -> Span {
+    pub fn min_wait(&self, terms: &Terms, cost: u64, now: Time) -> Span {
         let full = match terms {
             Terms::Rate(gcra) => gcra.take(self.tat, now, cost).err().map_or(Span::ZERO, |no| no.wait),
             Terms::Quota(..) => Span::ZERO,
         };
-        full.max(self.dry.since(now))
+        full.max(self.empty_until.since(now))
     }
 
     /// Tokens that were left of the day.

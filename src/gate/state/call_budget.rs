@@ -66,7 +66,7 @@ impl CallBudget {
     }
 
     /// Why nobody is asked at `now`.
-    pub fn trouble(&self, now: Time) -> CallError {
+    pub fn call_error(&self, now: Time) -> CallError {
         match self.stage(now) {
             BudgetStage::Alone => CallError::OverBudget(self.ends.since(now)),
             _ => CallError::NotAsked,
@@ -107,12 +107,12 @@ impl CallBudget {
             terms: Terms::Quota(self.total, Zone::utc()),
             // More than a whole day's has no room in any day.
             cost: self.chunk.saturating_add(self.owed).min(self.total),
-            each: 1,
+            per_request: 1,
             wish: Wish::default(),
-            owed: 0,
+            unreported: 0,
             warmup: Span::ZERO,
-            back: None,
-            weight: Enforcement::Enforced,
+            unused: None,
+            enforcement: Enforcement::Enforced,
         };
         let (durable_after, patience) = (Span::ZERO, Span::from_secs(1));
         let horizon = Span::ZERO;
@@ -121,7 +121,7 @@ impl CallBudget {
 
     /// Takes in the answer to a question for `cost` calls. Without one it goes on as before: a count that cannot be reached must not
     /// take the limits along.
-    pub fn hear(&mut self, cost: u64, outcome: Option<&Outcome>, now: Time) {
+    pub fn record(&mut self, cost: u64, outcome: Option<&Outcome>, now: Time) {
         match outcome {
             Some(Outcome::Met { left, more, .. }) => {
                 self.hand = self.hand.saturating_add(cost.saturating_sub(self.owed));
@@ -147,7 +147,7 @@ impl CallBudget {
     }
 
     /// A new stage, to be logged once a day.
-    pub fn news(&mut self, now: Time) -> Option<BudgetStage> {
+    pub fn stage_change(&mut self, now: Time) -> Option<BudgetStage> {
         let stage = self.stage(now);
         if core::mem::replace(&mut self.told, stage) == stage {
             return None;

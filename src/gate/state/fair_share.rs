@@ -34,7 +34,7 @@ pub fn weight(priority: Priority) -> u32 {
 /// The crowded rates of one isolate, by their limits' numbers.
 #[derive(Debug, Default)]
 pub struct FairShares {
-    crowds: Vec<(u32, ContendedRate)>,
+    rates: Vec<(u32, ContendedRate)>,
 }
 
 /// A caller, and how much it counts for.
@@ -49,108 +49,108 @@ pub struct Caller {
 }
 
 impl FairShares {
-    fn crowd(&mut self, limit: u32) -> Option<&mut ContendedRate> {
-        self.crowds.iter_mut().find(|(number, _)| *number == limit).map(|(_, crowd)| crowd)
+    fn rate(&mut self, limit: u32) -> Option<&mut ContendedRate> {
+        self.rates.iter_mut().find(|(number, _)| *number == limit).map(|(_, rate)| rate)
     }
 
     /// How many callers are kept in mind.
     pub fn len(&self) -> usize {
-        self.crowds.iter().map(|(_, crowd)| crowd.len()).sum()
+        self.rates.iter().map(|(_, rate)| rate.len()).sum()
     }
 
     /// Whether nothing is crowded.
     pub fn is_empty(&self) -> bool {
-        self.crowds.is_empty()
+        self.rates.is_empty()
     }
 
     /// Notes that the caller asks for `cost` tokens. How long until its share of this limit has room; `None` where it has now, or
     /// nobody has to wait.
-    pub fn over(&mut self, limit: u32, caller: Caller, cost: u64, now: Time) -> Option<Span> {
-        self.crowds.retain(|(_, crowd)| !crowd.is_over(now));
-        self.crowd(limit)?.over(caller, cost, now)
+    pub fn wait_for(&mut self, limit: u32, caller: Caller, cost: u64, now: Time) -> Option<Span> {
+        self.rates.retain(|(_, rate)| !rate.is_over(now));
+        self.rate(limit)?.wait_for(caller, cost, now)
     }
 
     /// Takes back what [`over`](FairShares::over) has noted: it was not this rate that refused the caller.
-    pub fn spared(&mut self, limit: u32, caller: Caller, cost: u64, now: Time) {
-        if let Some(crowd) = self.crowd(limit) {
-            crowd.spared(caller, cost, now);
+    pub fn refund(&mut self, limit: u32, caller: Caller, cost: u64, now: Time) {
+        if let Some(rate) = self.rate(limit) {
+            rate.refund(caller, cost, now);
         }
     }
 
     /// Notes that `cost` tokens were given out.
-    pub fn passed(&mut self, limit: u32, cost: u64) {
-        if let Some(crowd) = self.crowd(limit) {
-            crowd.passed(cost);
+    pub fn note_given(&mut self, limit: u32, cost: u64) {
+        if let Some(rate) = self.rate(limit) {
+            rate.note_given(cost);
         }
     }
 
     /// Notes that the rate, whatever it was, is not crowded any more.
-    fn calm(&mut self, limit: u32, now: Time) {
-        if let Some(crowd) = self.crowd(limit) {
-            crowd.calm(now);
+    fn end(&mut self, limit: u32, now: Time) {
+        if let Some(rate) = self.rate(limit) {
+            rate.end(now);
         }
     }
 
     /// Notes that the rate had no room for the caller.
     pub fn refused(&mut self, limit: u32, gcra: &Gcra, caller: Caller, cost: u64, now: Time) {
-        if self.crowd(limit).is_none() {
-            self.crowds.push((limit, ContendedRate::new(gcra, now)));
+        if self.rate(limit).is_none() {
+            self.rates.push((limit, ContendedRate::new(gcra, now)));
         }
-        if let Some(crowd) = self.crowd(limit) {
-            crowd.refused(caller, cost, now);
+        if let Some(rate) = self.rate(limit) {
+            rate.refused(caller, cost, now);
         }
     }
 }
 
 impl<A: Actors> Gate<'_, A> {
     /// Whether the caller has had its share of a crowded rate; writes the refusal down.
-    pub(crate) fn has_had_its_share<'p>(&self, plan: &Plan<'p>, decision: &mut Decision<'p>) -> bool {
+    pub(crate) fn over_fair_share<'p>(&self, plan: &Plan<'p>, decision: &mut Decision<'p>) -> bool {
         let Some(caller) = plan.who else { return false };
-        let mut wallet = self.wallet.borrow_mut();
-        if wallet.fair.is_empty() {
+        let mut lease_cache = self.lease_cache.borrow_mut();
+        if lease_cache.fair.is_empty() {
             return false;
         }
-        let now = wallet.now((self.wall)());
+        let now = lease_cache.now((self.wall)());
         let mut charged = Vec::new();
         for (met, _) in shared(plan) {
             let Limit { number, cost, .. } = *met.limit;
-            match wallet.fair.over(number, caller, cost, now) {
+            match lease_cache.fair.wait_for(number, caller, cost, now) {
                 Some(wait) => {
                     let reason = Reason::OverCapacity;
-                    decision.refuse(Refusal { met, reason, wait, until: None, left: 0, subject: None });
+                    decision.refuse(Refusal { planned: met, reason, wait, until: None, left: 0, subject: None });
                 }
                 None => charged.push((number, cost)),
             }
         }
         // It is the caller's own wait, and none of the limit's: in the line of those who come back, all others would come after it.
         let Some(refusal) = &mut decision.refusal else { return false };
-        charged.into_iter().for_each(|(number, cost)| wallet.fair.spared(number, caller, cost, now));
-        decision.least = core::mem::take(&mut refusal.wait);
+        charged.into_iter().for_each(|(number, cost)| lease_cache.fair.refund(number, caller, cost, now));
+        decision.min_wait = core::mem::take(&mut refusal.wait);
         true
     }
 
     /// Notes what the shared rates said to a request that has `waited` for a place; `None` where there was none, and they were not asked.
-    pub(crate) fn share_out(&self, plan: &Plan<'_>, waited: Option<Span>, decision: &Decision<'_>) {
+    pub(crate) fn record_shares(&self, plan: &Plan<'_>, waited: Option<Span>, decision: &Decision<'_>) {
         let Some(caller) = plan.who else { return };
-        let refusing = decision.refusal.as_ref().map(|refusal| (refusal.met.limit.number, refusal.reason));
-        let mut wallet = self.wallet.borrow_mut();
-        if refusing.is_none() && wallet.fair.is_empty() {
+        let refusing = decision.refusal.as_ref().map(|refusal| (refusal.planned.limit.number, refusal.reason));
+        let mut lease_cache = self.lease_cache.borrow_mut();
+        if refusing.is_none() && lease_cache.fair.is_empty() {
             return;
         }
-        let now = wallet.now((self.wall)());
+        let now = lease_cache.now((self.wall)());
         for (met, gcra) in shared(plan) {
             let Limit { number, cost, on_error, .. } = *met.limit;
-            let mut unchecked = decision.unchecked.iter().map(|unchecked| unchecked.met.limit.number);
+            let mut unchecked = decision.unchecked.iter().map(|unchecked| unchecked.planned.limit.number);
             match refusing {
                 // What passes unchecked is no rate that anybody has to share.
                 _ if on_error == OnError::Open && unchecked.any(|other| other == number) => {
-                    wallet.fair.calm(number, now);
+                    lease_cache.fair.end(number, now);
                 }
-                None if waited.is_some() => wallet.fair.passed(number, cost),
+                None if waited.is_some() => lease_cache.fair.note_given(number, cost),
                 Some((other, Reason::OverCapacity)) if other == number => {
-                    wallet.fair.refused(number, &gcra, caller, cost, now);
+                    lease_cache.fair.refused(number, &gcra, caller, cost, now);
                 }
-                _ => wallet.fair.spared(number, caller, cost, now),
+                _ => lease_cache.fair.refund(number, caller, cost, now),
             }
         }
     }
@@ -158,7 +158,7 @@ impl<A: Actors> Gate<'_, A> {
 
 /// The shared rates that refuse.
 fn shared<'a, 'p>(plan: &'a Plan<'p>) -> impl Iterator<Item = (PlannedLimit<'p>, Gcra)> + 'a {
-    plan.shared.iter().flat_map(|stop| &stop.limits).filter_map(|met| match &met.limit.allowance {
+    plan.shared.iter().flat_map(|group| &group.limits).filter_map(|met| match &met.limit.allowance {
         Allowance::Rate(rate) if met.limit.mode == Mode::Enforce && met.limit.scope == Scope::Global => {
             Some((*met, rate.gcra()))
         }

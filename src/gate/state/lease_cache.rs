@@ -54,9 +54,9 @@ impl LeaseCache {
     /// as well, for the bucket's TAT lies beyond them.
     pub fn denied(&self, name: LimitKey, cost: u64, now: Time) -> Option<Outcome> {
         let entry = self.entries.get(&name)?;
-        if let Some(wait) = entry.known.over(cost, now) {
+        if let Some(wait) = entry.known.wait_for(cost, now) {
             // What is owed is to be told first, or other isolates would give it away once more.
-            return (!entry.known.owes()).then_some(Outcome::Refused { left: 0, wait, until: None });
+            return (!entry.known.has_unreported()).then_some(Outcome::Refused { left: 0, wait, until: None });
         }
         match entry.leases.iter().filter_map(|held| held.wait(cost, now)).min() {
             Some(Span::ZERO) => return None,
@@ -66,27 +66,27 @@ impl LeaseCache {
         let denied = entry.denied.filter(|denied| now < denied.until)?;
         match denied.outcome {
             Outcome::Refused { left, wait, until } => {
-                Some(Outcome::Refused { left, wait: wait.over(now.since(denied.heard)), until })
+                Some(Outcome::Refused { left, wait: wait.saturating_sub(now.since(denied.heard)), until })
             }
-            Outcome::Full { wait } => Some(Outcome::Full { wait: wait.over(now.since(denied.heard)) }),
+            Outcome::Full { wait } => Some(Outcome::Full { wait: wait.saturating_sub(now.since(denied.heard)) }),
             Outcome::Met { .. } | Outcome::Unknown => None,
         }
     }
 
     /// How long a limit that is not asked would refuse for at least, by what is known of it here.
-    pub fn least(&self, name: LimitKey, terms: &Terms, cost: u64, now: Time) -> Span {
+    pub fn min_wait(&self, name: LimitKey, terms: &Terms, cost: u64, now: Time) -> Span {
         let denied = match self.denied(name, cost, now) {
             Some(Outcome::Refused { wait, .. } | Outcome::Full { wait }) => wait,
             _ => Span::ZERO,
         };
         let entry = self.entries.get(&name).filter(|entry| entry.leases.iter().all(|held| held.left(now) == 0));
-        denied.max(entry.map_or(Span::ZERO, |entry| entry.known.least(terms, cost, now)))
+        denied.max(entry.map_or(Span::ZERO, |entry| entry.known.min_wait(terms, cost, now)))
     }
 
     /// Spends `cost` tokens in hand, if there are as many.
     pub fn spend(&mut self, name: LimitKey, cost: u64, now: Time) -> Option<(Tokens, Outcome)> {
         let entry = self.entries.get_mut(&name)?;
-        if entry.known.over(cost, now).is_some() {
+        if entry.known.wait_for(cost, now).is_some() {
             return None;
         }
         let spent = entry.leases.iter_mut().find_map(|held| held.spend(cost, now))?;
@@ -110,8 +110,8 @@ impl LeaseCache {
     }
 
     /// Notes that a request owes tokens here that its actor has not counted, to be paid with the next question.
-    pub fn owe(&mut self, name: LimitKey, terms: &Terms, tokens: u64, now: Time) {
-        self.cached_mut(name, now).known.owe(terms, tokens, now);
+    pub fn add_debt(&mut self, name: LimitKey, terms: &Terms, tokens: u64, now: Time) {
+        self.cached_mut(name, now).known.add_debt(terms, tokens, now);
     }
 
     /// Notes that a request was let pass here without its actor, and so owes its tokens.
@@ -120,13 +120,13 @@ impl LeaseCache {
     }
 
     /// Where an isolate that has to go on alone begins.
-    pub fn begin(&self, name: LimitKey, now: Time) -> StartingPoint {
-        self.entries.get(&name).map(|entry| entry.known.begin(now)).unwrap_or_default()
+    pub fn starting_point(&self, name: LimitKey, now: Time) -> StartingPoint {
+        self.entries.get(&name).map(|entry| entry.known.starting_point(now)).unwrap_or_default()
     }
 
     /// How much to wish for with a question that is about to be asked anyway, and what is owed; notes that it is under way. A call
     /// under way that is older than `patience` is not counted on.
-    pub fn ask(&mut self, name: LimitKey, terms: &Terms, cost: u64, now: Time, patience: Span) -> (Wish, u64) {
+    pub fn wish_for(&mut self, name: LimitKey, terms: &Terms, cost: u64, now: Time, patience: Span) -> (Wish, u64) {
         let entry = self.cached_mut(name, now);
         let horizon = entry.horizon_for(terms);
         let may = !matches!(terms, Terms::Rate(gcra) if !leasable(gcra, cost)) && !entry.busy(now, patience);
@@ -142,24 +142,24 @@ impl LeaseCache {
                 };
             }
         }
-        (wish, entry.known.tell(terms, now))
+        (wish, entry.known.take_unreported(terms, now))
     }
 
     /// Whether a call is under way that may bring an answer for others too, and not older than `patience`: it may never be heard of
     /// again, since a request whose client has left may never run on.
-    pub fn waits(&self, name: LimitKey, now: Time, patience: Span) -> bool {
+    pub fn has_call_in_flight(&self, name: LimitKey, now: Time, patience: Span) -> bool {
         self.entries.get(&name).is_some_and(|entry| entry.busy(now, patience))
     }
 
     /// Notes that a request waits for the call under way, and for as many tokens.
-    pub fn want(&mut self, name: LimitKey, tokens: u64) {
+    pub fn note_waiting(&mut self, name: LimitKey, tokens: u64) {
         if let Some(entry) = self.entries.get_mut(&name) {
             entry.wanted = entry.wanted.saturating_add(tokens);
         }
     }
 
     /// How much is in hand of what is used; enough where no more may be asked for now.
-    pub fn level(&self, name: LimitKey, now: Time, patience: Span) -> StockLevel {
+    pub fn stock_level(&self, name: LimitKey, now: Time, patience: Span) -> StockLevel {
         let Some(entry) = self.entries.get(&name) else { return StockLevel::Enough };
         let denied = entry.denied.is_some_and(|denied| now < denied.until);
         if entry.busy(now, patience) || entry.leases.len() >= LEASES || denied {
@@ -170,33 +170,33 @@ impl LeaseCache {
 
     /// Takes in what an actor said of a question, and says what it comes to: where this isolate has been on its own, the actor may let pass
     /// what is too much for it.
-    pub fn hear(
+    pub fn observe(
         &mut self,
         name: LimitKey,
         demand: &Demand,
         outcome: &Outcome,
         horizon: Span,
-        trip: RoundTrip,
+        round_trip: RoundTrip,
     ) -> Outcome {
-        let entry = self.cached_mut(name, trip.heard);
+        let entry = self.cached_mut(name, round_trip.heard);
         entry.horizon = horizon.max(HORIZON);
-        entry.known.hear(&demand.terms, demand.cost, outcome, trip.heard);
+        entry.known.observe(&demand.terms, demand.cost, outcome, round_trip.heard);
         match *outcome {
             Outcome::Met { .. } => {
                 entry.denied = None;
                 entry.pace.spend(demand.cost);
-                entry.spent = trip.heard;
+                entry.spent = round_trip.heard;
                 if let (Terms::Rate(gcra), 1..) = (&demand.terms, demand.cost) {
-                    if let Some(wait) = entry.known.over(demand.cost, trip.heard) {
+                    if let Some(wait) = entry.known.wait_for(demand.cost, round_trip.heard) {
                         return Outcome::Refused { left: 0, wait, until: None };
                     }
-                    entry.known.pass(gcra, demand.cost, trip.heard);
+                    entry.known.pass(gcra, demand.cost, round_trip.heard);
                 }
             }
             Outcome::Refused { wait, .. } | Outcome::Full { wait } => {
                 let rate = matches!((&demand.terms, outcome), (Terms::Rate(_), Outcome::Refused { .. }));
-                let until = trip.heard.plus(if rate { wait } else { wait.min(BELIEVE) });
-                entry.denied = Some(Denied { until, outcome: *outcome, heard: trip.heard });
+                let until = round_trip.heard.plus(if rate { wait } else { wait.min(BELIEVE) });
+                entry.denied = Some(Denied { until, outcome: *outcome, heard: round_trip.heard });
             }
             // It would have been spent; the next wish is for as much as is asked for here, answered or not.
             Outcome::Unknown => entry.pace.spend(demand.cost),
@@ -205,14 +205,21 @@ impl LeaseCache {
     }
 
     /// Takes in what an actor granted of a wish, if anything.
-    pub fn receive(&mut self, name: LimitKey, terms: &Terms, grant: Option<Grant>, outcome: &Outcome, trip: RoundTrip) {
-        let entry = self.cached_mut(name, trip.heard);
+    pub fn accept_grant(
+        &mut self,
+        name: LimitKey,
+        terms: &Terms,
+        grant: Option<Grant>,
+        outcome: &Outcome,
+        round_trip: RoundTrip,
+    ) {
+        let entry = self.cached_mut(name, round_trip.heard);
         entry.asked = None;
         if let (Terms::Rate(gcra), Some(grant)) = (terms, grant) {
-            entry.known.leased(trip.heard.plus(grant.first).plus(gcra.interval().times(grant.count)));
+            entry.known.leased(round_trip.heard.plus(grant.first).plus(gcra.interval().times(grant.count)));
         }
-        entry.leases.retain(|held| held.left(trip.heard) > 0);
-        match grant.and_then(|grant| Tokens::granted(terms, grant, outcome, trip)) {
+        entry.leases.retain(|held| held.left(round_trip.heard) > 0);
+        match grant.and_then(|grant| Tokens::granted(terms, grant, outcome, round_trip)) {
             Some(held) => {
                 if let Err(held) = entry.join(held)
                     && entry.leases.len() < LEASES
@@ -226,10 +233,10 @@ impl LeaseCache {
     }
 
     /// Notes that a question, which told of `owed` tokens, was not answered.
-    pub fn lost(&mut self, name: LimitKey, owed: u64) {
+    pub fn note_lost(&mut self, name: LimitKey, owed: u64) {
         if let Some(entry) = self.entries.get_mut(&name) {
             entry.asked = None;
-            entry.known.not_told(owed);
+            entry.known.restore_unreported(owed);
         }
     }
 
@@ -239,7 +246,7 @@ impl LeaseCache {
     }
 
     /// Whether quota tokens are held that nobody looks after; whoever asks has to, from now on.
-    pub fn tend(&mut self, name: LimitKey, now: Time) -> bool {
+    pub fn claim_return(&mut self, name: LimitKey, now: Time) -> bool {
         let Some(entry) = self.entries.get_mut(&name) else { return false };
         let untended = entry.tended.is_none_or(|since| since.plus(TENDED) <= now);
         let tend = untended && entry.holds_quota(now);
@@ -250,14 +257,14 @@ impl LeaseCache {
     }
 
     /// Notes that nobody looks after them any more.
-    pub fn untend(&mut self, name: LimitKey) {
+    pub fn release_return(&mut self, name: LimitKey) {
         if let Some(entry) = self.entries.get_mut(&name) {
             entry.tended = None;
         }
     }
 
     /// Takes out a quota's tokens that have lain unused for [`IDLE`]. Whoever gets them must give them back once, and never try again.
-    pub fn idle(&mut self, name: LimitKey, now: Time) -> Option<UnusedTokens> {
+    pub fn take_idle_quota(&mut self, name: LimitKey, now: Time) -> Option<UnusedTokens> {
         let entry = self.entries.get_mut(&name).filter(|entry| entry.spent.plus(IDLE) <= now)?;
         let place = entry.leases.iter().position(|held| matches!(held, Tokens::Quota { .. }))?;
         match entry.leases.swap_remove(place) {

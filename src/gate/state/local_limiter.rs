@@ -21,7 +21,7 @@ const SWEEP: Span = Span::from_secs(60);
 #[derive(Debug)]
 pub struct LocalLimiter {
     table: BucketTable,
-    tallies: HashMap<BucketId, DayCounter>,
+    day_counters: HashMap<BucketId, DayCounter>,
     /// When those of past days were last looked for.
     swept: Time,
     clock: MonotonicClock,
@@ -31,7 +31,7 @@ impl Default for LocalLimiter {
     fn default() -> LocalLimiter {
         LocalLimiter {
             table: BucketTable::new(CAPACITY),
-            tallies: HashMap::new(),
+            day_counters: HashMap::new(),
             swept: Time::default(),
             clock: MonotonicClock::default(),
         }
@@ -59,11 +59,11 @@ impl LocalLimiter {
             }
             Terms::Quota(count, zone) => {
                 let day = zone.day(wall);
-                let tally = self.tally(id, demand, subject, wall);
+                let day_counter = self.day_counter(id, demand, subject, wall);
                 if let Some(rest) = begin.day.filter(|rest| rest.until == day.end.as_secs()) {
-                    tally.note(&day, count.saturating_sub(rest.left));
+                    day_counter.note(&day, count.saturating_sub(rest.left));
                 }
-                match tally.take(&day, demand.cost, *count) {
+                match day_counter.take(&day, demand.cost, *count) {
                     Counted::Taken { left } => met(left, day.end.since(wall)),
                     Counted::Exhausted { left, until } => {
                         Outcome::Refused { left, wait: until.since(wall), until: Some(until.as_secs()) }
@@ -81,23 +81,31 @@ impl LocalLimiter {
                 let tat = self.table.tat(id).minus(gcra.interval().times(demand.cost));
                 self.table.put(id, Bucket { tat, ..Bucket::default() });
             }
-            Terms::Quota(_, zone) => self.tally(id, demand, subject, wall).give_back(&zone.day(wall), demand.cost),
+            Terms::Quota(_, zone) => {
+                self.day_counter(id, demand, subject, wall).give_back(&zone.day(wall), demand.cost)
+            }
         }
     }
 
     /// A caller's tally. When there are too many, those of past days make room. None of a day that goes on is ever dropped, or whoever can
     /// make up callers would start the day again.
-    fn tally(&mut self, mut id: BucketId, demand: &Demand, subject: Option<Subject>, wall: Time) -> &mut DayCounter {
-        if self.tallies.len() >= CAPACITY && !self.tallies.contains_key(&id) {
+    fn day_counter(
+        &mut self,
+        mut id: BucketId,
+        demand: &Demand,
+        subject: Option<Subject>,
+        wall: Time,
+    ) -> &mut DayCounter {
+        if self.day_counters.len() >= CAPACITY && !self.day_counters.contains_key(&id) {
             if self.swept.plus(SWEEP) <= wall {
                 self.swept = wall;
-                self.tallies.retain(|_, tally| !tally.is_over(wall));
+                self.day_counters.retain(|_, day_counter| !day_counter.is_over(wall));
             }
-            if self.tallies.len() >= CAPACITY {
+            if self.day_counters.len() >= CAPACITY {
                 id = demand.bucket(subject.map(Subject::crowd));
             }
         }
-        self.tallies.entry(id).or_default()
+        self.day_counters.entry(id).or_default()
     }
 }
 

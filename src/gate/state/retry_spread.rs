@@ -66,7 +66,7 @@ impl RetrySpread {
             return;
         }
         let now = self.clock.read(wall);
-        let limit = refusal.met.limit;
+        let limit = refusal.planned.limit;
         let (Scope::Global, Allowance::Rate(rate)) = (limit.scope, &limit.allowance) else { return };
         let gcra = rate.gcra();
         let pace = RetryRate::of(gcra.interval().times(limit.cost), gcra.burst().checked_div(limit.cost).unwrap_or(1));
@@ -105,7 +105,7 @@ impl RetryQueue {
         }
         if self.turns.len() >= CAPACITY {
             let last = self.latest.back().map_or(Span::ZERO, |(last, _)| last.since(now));
-            return real_wait.plus(somewhere(who, last.over(real_wait)));
+            return real_wait.plus(somewhere(who, last.saturating_sub(real_wait)));
         }
         let wait = real_wait.max(whole_seconds(self.next(pace).since(now)));
         self.turns.insert(who, now.plus(wait));

@@ -32,25 +32,25 @@ pub struct RoundTrip {
 
 impl Tokens {
     /// Tokens that an actor granted.
-    pub(crate) fn granted(terms: &Terms, grant: Grant, outcome: &Outcome, trip: RoundTrip) -> Option<Tokens> {
+    pub(crate) fn granted(terms: &Terms, grant: Grant, outcome: &Outcome, round_trip: RoundTrip) -> Option<Tokens> {
         match (terms, outcome) {
             (Terms::Rate(gcra), _) => {
-                Some(Tokens::Lease(*gcra, Lease::new(grant.first, grant.count, trip.asked, trip.heard)))
+                Some(Tokens::Lease(*gcra, Lease::new(grant.first, grant.count, round_trip.asked, round_trip.heard)))
             }
             // The day's end is counted from when the question was asked, so that nothing is spent past it.
             (Terms::Quota(..), Outcome::Met { more, until, .. }) => {
-                Some(Tokens::Quota { tokens: grant.count, end: trip.asked.plus(*more), until: (*until)? })
+                Some(Tokens::Quota { tokens: grant.count, end: round_trip.asked.plus(*more), until: (*until)? })
             }
             (Terms::Quota(..), _) => None,
         }
     }
 
     /// Tokens that an actor took for a request that did not pass after all.
-    pub fn taken(terms: &Terms, cost: u64, outcome: &Outcome, trip: RoundTrip) -> Option<Tokens> {
+    pub fn taken(terms: &Terms, cost: u64, outcome: &Outcome, round_trip: RoundTrip) -> Option<Tokens> {
         let Outcome::Met { slot, more, until, .. } = *outcome else { return None };
         match terms {
-            Terms::Rate(gcra) => Some(Tokens::Lease(*gcra, Lease::new(slot, cost, trip.asked, trip.heard))),
-            Terms::Quota(..) => Some(Tokens::Quota { tokens: cost, end: trip.asked.plus(more), until: until? }),
+            Terms::Rate(gcra) => Some(Tokens::Lease(*gcra, Lease::new(slot, cost, round_trip.asked, round_trip.heard))),
+            Terms::Quota(..) => Some(Tokens::Quota { tokens: cost, end: round_trip.asked.plus(more), until: until? }),
         }
     }
 

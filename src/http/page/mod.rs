@@ -52,8 +52,8 @@ impl Html {
 }
 
 /// The page about `problem`.
-pub fn page(problem: &Problem<'_>, asker: &Recipient) -> String {
-    let language = asker.language;
+pub fn page(problem: &Problem<'_>, recipient: &Recipient) -> String {
+    let language = recipient.language;
     let (title, story) = language.story(problem.cause);
     let mut html = Html(String::with_capacity(6 * 1024));
     for (before, name) in PIECES.iter() {
@@ -63,9 +63,9 @@ pub fn page(problem: &Problem<'_>, asker: &Recipient) -> String {
             "title" => _ = html.text(title),
             "story" => _ = html.text(story),
             "style" => _ = html.raw(&[STYLE]),
-            "data" => data(&mut html, problem, asker),
+            "data" => data(&mut html, problem, recipient),
             "when" => when(&mut html, problem, language),
-            "parts" => parts(&mut html, problem, asker),
+            "parts" => parts(&mut html, problem, recipient),
             "footer" => footer(&mut html, problem),
             // What needs no script has none: the policy allows this one alone.
             "script" if problem.retry_after.is_some() => _ = html.raw(&["<script>", SCRIPT, "</script>"]),
@@ -76,60 +76,60 @@ pub fn page(problem: &Problem<'_>, asker: &Recipient) -> String {
 }
 
 /// What the script is told, as attributes.
-fn data(html: &mut Html, problem: &Problem<'_>, asker: &Recipient) {
+fn data(html: &mut Html, problem: &Problem<'_>, recipient: &Recipient) {
     let Some(wait) = problem.retry_after else { return };
-    let tongue = asker.language.tongue();
+    let text_of = recipient.language.text_of();
     html.raw(&[" data-wait=\"", &wait.to_string(), "\""]);
     let mut attribute = |name: &str, text: &str| {
         html.raw(&[" data-", name, "=\""]).text(text).raw(&["\""]);
     };
-    attribute("now", tongue.now);
-    attribute("left", tongue.left);
-    if asker.sends == MethodKind::Get {
-        attribute("self", tongue.by_itself);
-        attribute("again", tongue.trying);
-        attribute("over", tongue.over);
+    attribute("now", text_of.now);
+    attribute("left", text_of.left);
+    if recipient.sends == MethodKind::Get {
+        attribute("self", text_of.by_itself);
+        attribute("again", text_of.trying);
+        attribute("over", text_of.over);
     }
 }
 
 /// The sentence that says when to try again. A quota's instant stands in its own zone; the script puts it into the reader's.
 fn when(html: &mut Html, problem: &Problem<'_>, language: Language) {
     let Some(wait) = problem.retry_after else { return };
-    let tongue = language.tongue();
+    let text_of = language.text_of();
     html.raw(&["<p id=\"when\">"]);
     if let (Some(zone), Some(at)) = (problem.midnight, &problem.retry_at) {
-        let (before, after) = tongue.next_day;
+        let (before, after) = text_of.next_day;
         let [date, time] = [at.get(..10), at.get(11..16)].map(Option::unwrap_or_default);
         html.text(before).raw(&["<time id=\"time\" datetime=\""]).text(at).raw(&["\">"]);
         html.text(date).text(" ").text(time).text(" (").text(&zone.to_string()).text(")");
         html.raw(&["</time>"]).text(after);
     } else {
-        let (before, after) = tongue.after;
+        let (before, after) = text_of.after;
         html.text(before).text(&language.span(wait)).text(after);
     }
     html.raw(&["</p>\n"]);
 }
 
 /// What the operator has to say, and where to go from here.
-fn parts(html: &mut Html, problem: &Problem<'_>, asker: &Recipient) {
-    let tongue = asker.language.tongue();
-    if asker.sends == MethodKind::Other && problem.retry_after.is_some() {
-        html.raw(&["<p class=\"aside\">"]).text(tongue.lost).raw(&["</p>\n"]);
+fn parts(html: &mut Html, problem: &Problem<'_>, recipient: &Recipient) {
+    let text_of = recipient.language.text_of();
+    if recipient.sends == MethodKind::Other && problem.retry_after.is_some() {
+        html.raw(&["<p class=\"aside\">"]).text(text_of.lost).raw(&["</p>\n"]);
     }
     if let Some(message) = problem.words.message {
         html.raw(&["<p class=\"said\">"]).text(message).raw(&["</p>\n"]);
     }
-    let asks_again = asker.sends != MethodKind::Other && problem.cause != ProblemKind::Blocked;
+    let asks_again = recipient.sends != MethodKind::Other && problem.cause != ProblemKind::Blocked;
     if !asks_again && problem.words.docs.is_none() {
         return;
     }
     html.raw(&["<nav>"]);
     if asks_again {
         // The empty address is that of the page itself.
-        html.raw(&["<a class=\"again\" href=\"\">"]).text(tongue.again).raw(&["</a>"]);
+        html.raw(&["<a class=\"again\" href=\"\">"]).text(text_of.again).raw(&["</a>"]);
     }
     if let Some(docs) = problem.words.docs {
-        html.raw(&["<a rel=\"help\" href=\""]).text(docs).raw(&["\">"]).text(tongue.docs).raw(&["</a>"]);
+        html.raw(&["<a rel=\"help\" href=\""]).text(docs).raw(&["\">"]).text(text_of.docs).raw(&["</a>"]);
     }
     html.raw(&["</nav>\n"]);
 }

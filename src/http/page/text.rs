@@ -56,7 +56,7 @@ const CHINESE: PageText = PageText {
 
 impl Language {
     /// Its texts.
-    pub fn tongue(self) -> &'static PageText {
+    pub fn text_of(self) -> &'static PageText {
         match self {
             Language::English => &ENGLISH,
             Language::Chinese => &CHINESE,

@@ -38,7 +38,7 @@ impl Lease {
         let mut ahead = *self;
         ahead.skip(gcra, self.past(gcra, now).min(self.left));
         let end = ahead.next.plus(gcra.interval().times(cost));
-        (ahead.left >= cost).then(|| end.since(now).over(gcra.capacity()))
+        (ahead.left >= cost).then(|| end.since(now).saturating_sub(gcra.capacity()))
     }
 
     /// Takes `cost` slots in a row, if they are there and may be spent at `now`.

@@ -22,7 +22,7 @@ fn a_second_limits_refusal_takes_nothing_from_the_first() {
 #[test]
 fn a_limit_in_shadow_stops_nobody_and_takes_what_it_can() {
     let world = World::default();
-    let shadow = Demand { weight: Enforcement::Shadow, ..rate("shadow", MINUTE, 1) };
+    let shadow = Demand { enforcement: Enforcement::Shadow, ..rate("shadow", MINUTE, 1) };
     let both = ask(1, vec![shadow, rate("real", MINUTE, 5)]);
     assert!(met(&world.ask(&both)));
     let second = world.ask(&both);
@@ -89,7 +89,7 @@ fn a_caller_who_waits_as_told_gets_in_and_a_nanosecond_earlier_does_not() {
         while world.passes(&ask) {}
         let reply = world.ask(&ask);
         let [Outcome::Refused { wait, .. }] = reply.outcomes[..] else { panic!("{reply:?}") };
-        world.forward(wait.over(Span::from_nanos(1)));
+        world.forward(wait.saturating_sub(Span::from_nanos(1)));
         assert!(!world.passes(&ask));
         world.forward(Span::from_nanos(1));
         assert!(world.passes(&ask));

@@ -23,10 +23,14 @@ const REPLY: &str = concat!(
 
 #[test]
 fn the_question_format_is_unchanged() {
-    let shadow = Demand { weight: Enforcement::Shadow, ..quota("api/key", 100, "Asia/Shanghai") };
-    let rate =
-        Demand { each: 2, wish: Wish { ahead: 30, waiting: 4 }, owed: 2, ..rate("login/ip", Span::from_secs(12), 5) };
-    let shadow = Demand { cost: 0, back: Some(UnusedTokens { tokens: 3, until: 1_795_996_800 }), ..shadow };
+    let shadow = Demand { enforcement: Enforcement::Shadow, ..quota("api/key", 100, "Asia/Shanghai") };
+    let rate = Demand {
+        per_request: 2,
+        wish: Wish { ahead: 30, waiting: 4 },
+        unreported: 2,
+        ..rate("login/ip", Span::from_secs(12), 5)
+    };
+    let shadow = Demand { cost: 0, unused: Some(UnusedTokens { tokens: 3, until: 1_795_996_800 }), ..shadow };
     let ask = ask(7, vec![rate, shadow]);
     assert_eq!(write_ask(&ask), ASK);
     assert_eq!(read_ask(ASK), Ok(ask));

@@ -60,7 +60,7 @@ impl Fleet {
                     size: self.size,
                     keeps,
                     wants: 1_000,
-                    leaves: Reserve::Nothing,
+                    reserve: Reserve::Nothing,
                     sample: Some(sample).filter(|sample| sample.ended > 0),
                 };
                 let answer = self.slots.answer(&question, &self.shelf, self.now).unwrap();

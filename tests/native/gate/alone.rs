@@ -45,9 +45,9 @@ struct Isolate {
     policy: Policy,
     world: World,
     steps: RefCell<Vec<Step>>,
-    wallet: RefCell<LeaseCache>,
+    lease_cache: RefCell<LeaseCache>,
     local: RefCell<LocalLimiter>,
-    circuits: RefCell<ActorHealth>,
+    actor_health: RefCell<ActorHealth>,
     passed: RefCell<Vec<Time>>,
     gcra: Cell<Option<Gcra>>,
 }
@@ -78,7 +78,7 @@ impl Actors for Isolate {
         }
     }
 
-    async fn pause(&self, _: Span) {
+    async fn sleep(&self, _: Span) {
         Turn::default().await;
     }
 }
@@ -92,9 +92,9 @@ impl Isolate {
             policy: Policy::read(&vars).unwrap(),
             world: World::default(),
             steps: RefCell::default(),
-            wallet: RefCell::default(),
+            lease_cache: RefCell::default(),
             local: RefCell::default(),
-            circuits: RefCell::default(),
+            actor_health: RefCell::default(),
             passed: RefCell::default(),
             gcra: Cell::default(),
         }
@@ -102,18 +102,18 @@ impl Isolate {
 
     /// A request of the one caller, and what it asks for when it has passed.
     fn request(&self) -> Running<'_> {
-        let Isolate { wallet, local, circuits, .. } = self;
+        let Isolate { lease_cache, local, actor_health, .. } = self;
         Box::pin(async {
             let patience = Timing { durable_after: Span::ZERO, deadline: Span::from_millis(250) };
-            let gate = Gate { actors: self, wallet, local, circuits, patience, wall: now };
-            let runner = ActorCalls { actors: self, wallet, circuits, patience, wall: now };
+            let gate = Gate { actors: self, lease_cache, local, actor_health, patience, wall: now };
+            let actor_calls = ActorCalls { actors: self, lease_cache, actor_health, patience, wall: now };
             let plan = Plan::new(&self.policy, None, Subject::from_bytes([1; 16]), |_| None);
             if gate.decide(&plan).await.refusal.is_some() {
                 return;
             }
             self.passed.borrow_mut().push(now());
-            for errand in gate.refills(&plan) {
-                runner.refill(errand).await;
+            for task in gate.refill_tasks(&plan) {
+                actor_calls.refill(task).await;
             }
         })
     }
@@ -178,7 +178,7 @@ fn whoever_has_waited_for_others_finds_no_fault_with_an_actor_that_has_answered_
     NOW.set(now().plus(Span::from_millis(100)));
     poll(&mut running);
     assert!(running.is_empty(), "the others had no time left");
-    assert!(!isolate.circuits.borrow().any_open(), "an answer takes 156 ms of 250");
+    assert!(!isolate.actor_health.borrow().any_open(), "an answer takes 156 ms of 250");
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn what_an_actor_was_told_outlives_it() {
     isolate.step(6, Step::Answered);
     poll(&mut running);
     isolate.world.evict();
-    isolate.wallet.replace(LeaseCache::default());
+    isolate.lease_cache.replace(LeaseCache::default());
     running.push(isolate.request());
     poll(&mut running);
     isolate.step(7, Step::Answered);

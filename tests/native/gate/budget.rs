@@ -25,10 +25,14 @@ fn it_steps_down_in_order_and_begins_anew_with_the_day() {
         (19, BudgetStage::Alone),
     ];
     for (rest, stage) in stages {
-        budget.hear(4, left(rest).as_ref(), EVENING);
+        budget.record(4, left(rest).as_ref(), EVENING);
         assert_eq!(budget.stage(EVENING), stage, "{rest} left");
     }
-    assert_eq!((budget.news(EVENING), budget.news(EVENING)), (Some(BudgetStage::Alone), None), "said once");
+    assert_eq!(
+        (budget.stage_change(EVENING), budget.stage_change(EVENING)),
+        (Some(BudgetStage::Alone), None),
+        "said once"
+    );
     assert_eq!(budget.stage(EVENING.plus(HOUR.times(6))), BudgetStage::Plenty);
 }
 
@@ -36,24 +40,24 @@ fn it_steps_down_in_order_and_begins_anew_with_the_day() {
 fn each_step_is_told_once_a_day() {
     let mut budget = CallBudget::new(Some(1_000));
     let mut told = |rest, at| {
-        budget.hear(4, left(rest).as_ref(), at);
-        budget.news(at)
+        budget.record(4, left(rest).as_ref(), at);
+        budget.stage_change(at)
     };
     let (today, tomorrow) = (EVENING, EVENING.plus(HOUR.times(24)));
     let of_today = [999, 200, 260, 200, 50, 260, 10].map(|rest| told(rest, today));
     let [saving, plenty, sampling, alone] =
         [BudgetStage::Saving, BudgetStage::Plenty, BudgetStage::Sampling, BudgetStage::Alone].map(Some);
     assert_eq!(of_today, [None, saving, plenty, None, sampling, None, alone]);
-    assert_eq!(budget.news(tomorrow), plenty);
-    budget.hear(4, left(200).as_ref(), tomorrow);
-    assert_eq!(budget.news(tomorrow), saving);
+    assert_eq!(budget.stage_change(tomorrow), plenty);
+    budget.record(4, left(200).as_ref(), tomorrow);
+    assert_eq!(budget.stage_change(tomorrow), saving);
 }
 
 #[test]
 fn a_call_counts_as_many_as_it_writes_rows_or_asks_d1() {
     let due_after = |rows, d1| {
         let mut budget = CallBudget::new(Some(1_000));
-        budget.hear(64, left(900).as_ref(), EVENING);
+        budget.record(64, left(900).as_ref(), EVENING);
         (1..).find(|_| {
             budget.spend(1);
             budget.spend_more(rows, d1);
@@ -69,11 +73,11 @@ fn what_is_not_asked_for_want_of_calls_says_so_and_until_when() {
     let closed = with(10, r#"{"LIMIT_BASE": {"global": "5/min"}}"#);
     let decision = closed.request("/", 1, None);
     let spent = CallError::OverBudget(HOUR.times(6));
-    assert_eq!(decision.unchecked[0].trouble, Some(spent));
+    assert_eq!(decision.unchecked[0].error, Some(spent));
     assert_eq!(decision.refusal.unwrap().wait, HOUR.times(6));
     let local = with(10, r#"{"LIMIT_BASE": {"per_ip": "5/min"}}"#);
-    let trouble = local.request("/", 1, None).unchecked[0].trouble.clone().unwrap();
-    assert!(trouble.to_string().contains("BUDGET"), "{trouble}");
+    let error = local.request("/", 1, None).unchecked[0].error.clone().unwrap();
+    assert!(error.to_string().contains("BUDGET"), "{error}");
 }
 
 #[test]
@@ -81,22 +85,22 @@ fn a_used_up_day_is_asked_about_again_and_a_count_that_is_away_stops_nobody() {
     let mut budget = CallBudget::new(Some(1_000));
     assert!(budget.is_due(EVENING));
     budget.question(EVENING);
-    budget.hear(4, Some(&Outcome::Refused { left: 0, wait: HOUR, until: None }), EVENING);
+    budget.record(4, Some(&Outcome::Refused { left: 0, wait: HOUR, until: None }), EVENING);
     assert_eq!((budget.stage(EVENING), budget.is_due(EVENING)), (BudgetStage::Alone, false));
     assert!(budget.is_due(EVENING.plus(Span::from_secs(60))));
     let mut away = CallBudget::new(Some(1_000));
     away.question(EVENING);
-    away.hear(4, None, EVENING);
+    away.record(4, None, EVENING);
     assert_eq!(away.stage(EVENING), BudgetStage::Plenty);
 }
 
 #[test]
 fn what_was_called_on_credit_is_no_debt_of_the_next_day() {
     let mut budget = CallBudget::new(Some(1_000));
-    budget.hear(4, left(900).as_ref(), EVENING);
+    budget.record(4, left(900).as_ref(), EVENING);
     budget.spend(700);
     assert_eq!(budget.question(EVENING).demands[0].cost, 8 + 700 - 4 + 1);
-    budget.hear(705, Some(&Outcome::Refused { left: 0, wait: HOUR.times(6), until: None }), EVENING);
+    budget.record(705, Some(&Outcome::Refused { left: 0, wait: HOUR.times(6), until: None }), EVENING);
     budget.spend(1_000);
     let late = EVENING.plus(HOUR.times(5));
     assert_eq!(budget.question(late).demands[0].cost, 1_000, "no more than any day has room for");
@@ -126,7 +130,7 @@ fn every_call_is_counted_and_counting_costs_next_to_nothing() {
             questions += 1;
             paid += ask.demands[0].cost;
             assert_eq!(ask.demands[0].terms, Terms::Quota(90_000, "UTC".parse().unwrap()));
-            budget.hear(ask.demands[0].cost, left(90_000 - paid).as_ref(), EVENING);
+            budget.record(ask.demands[0].cost, left(90_000 - paid).as_ref(), EVENING);
         }
     }
     assert!(paid >= calls && paid <= calls + 128, "{paid} paid for {calls}");
@@ -136,9 +140,9 @@ fn every_call_is_counted_and_counting_costs_next_to_nothing() {
 /// A deployment with a budget of which so many calls are left.
 fn with(rest: u64, vars: &str) -> Deployment {
     let deployment = Deployment::new(vars);
-    let mut circuits = ActorHealth::new(1, Some(1_000));
-    circuits.budget.hear(4, left(rest).as_ref(), EVENING);
-    deployment.circuits.replace(circuits);
+    let mut actor_health = ActorHealth::new(1, Some(1_000));
+    actor_health.budget.record(4, left(rest).as_ref(), EVENING);
+    deployment.actor_health.replace(actor_health);
     deployment
 }
 
@@ -180,8 +184,8 @@ fn while_calls_are_saved_leases_last_longer() {
             let subject = penstock::identity::Subject::from_bytes([1; 16]);
             let plan = penstock::gate::plan::Plan::new(&deployment.policy, route, subject, |_| None);
             assert!(run(deployment.gate().decide(&plan)).refusal.is_none());
-            for errand in deployment.gate().refills(&plan) {
-                run(deployment.runner().refill(errand));
+            for task in deployment.gate().refill_tasks(&plan) {
+                run(deployment.actor_calls().refill(task));
             }
             deployment.forward(Span::from_millis(20));
         }
@@ -194,10 +198,10 @@ fn while_calls_are_saved_leases_last_longer() {
 #[test]
 fn calls_are_prepaid_from_one_count_for_the_whole_deployment() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"per_ip": "5/min"}}"#);
-    deployment.circuits.replace(ActorHealth::new(1, Some(1_000)));
+    deployment.actor_health.replace(ActorHealth::new(1, Some(1_000)));
     for ip in 0..200 {
         assert!(deployment.passes("/", ip, None));
-        run(deployment.runner().prepay());
+        run(deployment.actor_calls().prepay());
     }
     let used = deployment.used("budget");
     assert!(
@@ -205,7 +209,7 @@ fn calls_are_prepaid_from_one_count_for_the_whole_deployment() {
         "{used} for {} calls",
         deployment.calls.get()
     );
-    deployment.trouble.replace(Some(CallError::Late));
+    deployment.error.replace(Some(CallError::Late));
     assert!(deployment.passes("/", 1, None), "a count that is away takes no limit along");
 }
 
@@ -214,7 +218,7 @@ fn calls_on_credit_beyond_what_a_chunk_paid_are_paid_by_the_next() {
     let mut budget = CallBudget::new(Some(100_000));
     let asked = budget.question(EVENING).demands[0].cost;
     budget.spend(200);
-    budget.hear(asked, left(90_000).as_ref(), EVENING);
+    budget.record(asked, left(90_000).as_ref(), EVENING);
     let next = budget.question(EVENING).demands[0].cost;
     assert!(asked + next > 200, "{asked} and {next}");
 }

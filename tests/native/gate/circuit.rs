@@ -16,7 +16,7 @@ const fn ms(millis: u64) -> Span {
 /// A circuit that opened at [`NOW`], for exactly its first pause.
 fn open() -> CircuitBreaker {
     let mut circuit = CircuitBreaker::default();
-    circuit.hear(CallPermission::Usual, CallResult::Overload, NOW, 128);
+    circuit.record(CallPermission::Usual, CallResult::Overload, NOW, 128);
     circuit
 }
 
@@ -24,14 +24,14 @@ fn open() -> CircuitBreaker {
 fn two_failures_in_a_row_open_it_and_one_is_chance() {
     let mut circuit = CircuitBreaker::default();
     for _ in 0..10 {
-        circuit.hear(CallPermission::Usual, CallResult::Failure, NOW, 0);
+        circuit.record(CallPermission::Usual, CallResult::Failure, NOW, 0);
         assert!(!circuit.is_open());
-        circuit.hear(CallPermission::Usual, CallResult::Answer, NOW, 0);
+        circuit.record(CallPermission::Usual, CallResult::Answer, NOW, 0);
     }
-    circuit.hear(CallPermission::Usual, CallResult::Failure, NOW, 0);
-    circuit.hear(CallPermission::Usual, CallResult::Nothing, NOW, 0);
+    circuit.record(CallPermission::Usual, CallResult::Failure, NOW, 0);
+    circuit.record(CallPermission::Usual, CallResult::Nothing, NOW, 0);
     assert!(!circuit.is_open(), "who had no time to answer has not failed");
-    circuit.hear(CallPermission::Usual, CallResult::Failure, NOW, 0);
+    circuit.record(CallPermission::Usual, CallResult::Failure, NOW, 0);
     assert!(circuit.is_open());
 }
 
@@ -46,7 +46,7 @@ fn one_question_at_a_time_finds_out_whether_it_is_over() {
     assert_eq!(circuit.admit(NOW.plus(ms(249)), PATIENCE), None);
     assert_eq!(circuit.admit(NOW.plus(ms(250)), PATIENCE), Some(CallPermission::Probe));
     assert_eq!(circuit.admit(NOW.plus(ms(250)), PATIENCE), None, "everybody else goes on without");
-    circuit.hear(CallPermission::Probe, CallResult::Answer, NOW.plus(ms(260)), 0);
+    circuit.record(CallPermission::Probe, CallResult::Answer, NOW.plus(ms(260)), 0);
     assert_eq!(circuit.admit(NOW.plus(ms(260)), PATIENCE), Some(CallPermission::Usual));
 }
 
@@ -69,14 +69,14 @@ fn pauses_double_up_to_ten_seconds_and_begin_anew_after_an_answer() {
             now = now.plus(ms(1));
         }
         pauses.push(now.since(begun).as_millis());
-        circuit.hear(CallPermission::Probe, CallResult::Failure, now, 128);
+        circuit.record(CallPermission::Probe, CallResult::Failure, now, 128);
     }
     assert_eq!(pauses, [250, 500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
     while circuit.admit(now, PATIENCE).is_none() {
         now = now.plus(ms(1));
     }
-    circuit.hear(CallPermission::Probe, CallResult::Answer, now, 128);
-    circuit.hear(CallPermission::Usual, CallResult::Overload, now, 128);
+    circuit.record(CallPermission::Probe, CallResult::Answer, now, 128);
+    circuit.record(CallPermission::Usual, CallResult::Overload, now, 128);
     assert_eq!(circuit.admit(now.plus(ms(250)), PATIENCE), Some(CallPermission::Probe));
 }
 
@@ -84,7 +84,7 @@ fn pauses_double_up_to_ten_seconds_and_begin_anew_after_an_answer() {
 fn what_was_asked_before_it_opened_changes_nothing_any_more() {
     let mut circuit = open();
     for heard in [CallResult::Failure, CallResult::Overload, CallResult::Answer] {
-        circuit.hear(CallPermission::Usual, heard, NOW.plus(ms(10)), 255);
+        circuit.record(CallPermission::Usual, heard, NOW.plus(ms(10)), 255);
         assert!(circuit.is_open());
     }
     assert_eq!(circuit.admit(NOW.plus(ms(250)), PATIENCE), Some(CallPermission::Probe));
@@ -92,12 +92,12 @@ fn what_was_asked_before_it_opened_changes_nothing_any_more() {
 
 #[test]
 fn isolates_do_not_come_back_together() {
-    let seat = ActorKey::Shared("base/global".into());
+    let actor = ActorKey::Shared("base/global".into());
     let mut returns: Vec<u64> = (0..64_u64)
         .map(|isolate| {
-            let mut circuits = ActorHealth::new(isolate, None);
-            circuits.hear(&seat, CallPermission::Usual, CallResult::Overload, NOW, NOW);
-            (0..1_000).find(|millis| circuits.admit(&seat, NOW.plus(ms(*millis)), PATIENCE).is_some()).unwrap()
+            let mut actor_health = ActorHealth::new(isolate, None);
+            actor_health.record(&actor, CallPermission::Usual, CallResult::Overload, NOW, NOW);
+            (0..1_000).find(|millis| actor_health.admit(&actor, NOW.plus(ms(*millis)), PATIENCE).is_some()).unwrap()
         })
         .collect();
     returns.sort_unstable();
@@ -107,11 +107,11 @@ fn isolates_do_not_come_back_together() {
 
 #[test]
 fn one_actors_trouble_is_not_anothers() {
-    let mut circuits = ActorHealth::new(1, None);
+    let mut actor_health = ActorHealth::new(1, None);
     let [bad, good] = [0, 1].map(|shard| ActorKey::Ip(Subject::from_bytes([shard; 16])));
-    circuits.hear(&bad, CallPermission::Usual, CallResult::Overload, NOW, NOW);
-    assert!(circuits.is_open(&bad) && !circuits.is_open(&good));
-    assert!(!circuits.is_open(&ActorKey::Key(Subject::from_bytes([0; 16]))));
+    actor_health.record(&bad, CallPermission::Usual, CallResult::Overload, NOW, NOW);
+    assert!(actor_health.is_open(&bad) && !actor_health.is_open(&good));
+    assert!(!actor_health.is_open(&ActorKey::Key(Subject::from_bytes([0; 16]))));
 }
 
 #[test]
@@ -134,9 +134,9 @@ fn an_open_circuit_costs_no_call_and_no_time() {
 fn it_steps_up_again_with_one_call() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"per_ip": "5/min", "on_error": "closed"}}"#);
     assert!(deployment.passes("/", 1, None));
-    deployment.trouble.replace(Some(CallError::Overloaded));
+    deployment.error.replace(Some(CallError::Overloaded));
     assert_eq!(deployment.passing(10, "/", 1, None), 0);
-    deployment.trouble.replace(None);
+    deployment.error.replace(None);
     assert_eq!(deployment.passing(10, "/", 1, None), 0);
     deployment.forward(ms(400));
     let calls = deployment.calls.get();
@@ -154,7 +154,7 @@ fn what_is_in_hand_is_used_while_the_actor_is_left_alone() {
         deployment.passing(4, "/", 1, None);
         deployment.forward(ms(10));
     }
-    deployment.trouble.replace(Some(CallError::Overloaded));
+    deployment.error.replace(Some(CallError::Overloaded));
     let calls = deployment.calls.get();
     assert!(deployment.passing(1_000, "/", 1, None) > 10);
     assert!(deployment.calls.get() <= calls + 1);

@@ -7,7 +7,7 @@ use penstock::protocol::rates::CallError;
 
 fn down(vars: &str) -> Deployment {
     let deployment = Deployment::new(vars);
-    deployment.trouble.replace(Some(CallError::Late));
+    deployment.error.replace(Some(CallError::Late));
     deployment
 }
 

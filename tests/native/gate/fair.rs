@@ -152,8 +152,8 @@ fn who_has_had_its_share_is_told_when_there_is_more() {
         let decision = deployment.request("/", 2, None);
         if let Some(refusal) = decision.refusal {
             assert_eq!(refusal.reason, Reason::OverCapacity);
-            assert_eq!(refusal.met.limit.name, "base/global");
-            let wait = refusal.wait.max(decision.least);
+            assert_eq!(refusal.planned.limit.name, "base/global");
+            let wait = refusal.wait.max(decision.min_wait);
             assert!(wait > Span::ZERO && wait < Span::from_secs(3), "{wait:?}");
             shares += u32::from(deployment.calls.get() == calls);
         }
@@ -178,7 +178,7 @@ fn a_crowd_of_any_size_costs_a_bounded_memory_and_does_not_hide_the_greedy() {
         for turn in 0..20 {
             newcomer += 1;
             let who = caller(if turn % 2 == 0 { newcomer } else { 1 });
-            if fair.over(0, who, 1, at).is_some() {
+            if fair.wait_for(0, who, 1, at).is_some() {
                 continue;
             }
             if room == 0 {
@@ -186,14 +186,14 @@ fn a_crowd_of_any_size_costs_a_bounded_memory_and_does_not_hide_the_greedy() {
                 continue;
             }
             room -= 1;
-            fair.passed(0, 1);
+            fair.note_given(0, 1);
             greedy += turn % 2;
         }
         assert!(fair.len() <= 1_000);
     }
     println!("{greedy} of 100000");
     assert!(greedy < 20_000, "{greedy} of 100000");
-    assert_eq!(fair.over(0, caller(1), 1, Time::MAX), None, "forgotten when it is calm");
+    assert_eq!(fair.wait_for(0, caller(1), 1, Time::MAX), None, "forgotten when it is calm");
     assert_eq!(fair.len(), 0);
 }
 
@@ -263,7 +263,7 @@ fn in_turn(deployment: &Deployment, callers: u64, every: Span, steps: u64) -> (u
             let decision = deployment.request("/", ip, None);
             match decision.refusal {
                 None => passed += 1,
-                Some(refusal) => longest = longest.max(refusal.wait).max(decision.least),
+                Some(refusal) => longest = longest.max(refusal.wait).max(decision.min_wait),
             }
         }
         deployment.forward(every);
@@ -297,9 +297,9 @@ fn a_moment_in_which_nobody_is_served_leaves_no_debt() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "1000/s burst 200"}}"#);
     let served = |seconds: u64| in_turn(&deployment, 100, Span::from_millis(50), seconds * 20);
     let (before, _) = served(5);
-    *deployment.trouble.borrow_mut() = Some(CallError::Failed("down".to_owned()));
+    *deployment.error.borrow_mut() = Some(CallError::Failed("down".to_owned()));
     served(2);
-    *deployment.trouble.borrow_mut() = None;
+    *deployment.error.borrow_mut() = None;
     served(3);
     let (after, longest) = served(5);
     assert!(after * 10 >= before * 9, "{before} before, {after} after");
@@ -316,12 +316,12 @@ fn a_second_in_which_others_took_nearly_all_keeps_nobody_out_for_minutes() {
         for ip in 0..200 {
             let subject = Subject::from_bytes([ip; 16]);
             let caller = Caller { subject, address: subject, weight: 2 };
-            if let Some(wait) = fair.over(0, caller, 1, now) {
+            if let Some(wait) = fair.wait_for(0, caller, 1, now) {
                 longest = longest.max(if step >= 120 { wait } else { Span::ZERO });
             } else if left > 0 {
                 left -= 1;
                 last += u32::from(step >= 200);
-                fair.passed(0, 1);
+                fair.note_given(0, 1);
             } else {
                 fair.refused(0, &gcra, caller, 1, now);
             }
@@ -339,7 +339,7 @@ fn the_wait_of_a_caller_that_has_had_its_share_pushes_nobody_else_back() {
     let mut returns = RetrySpread::default();
     let mut line = |ip: u8| {
         let mut decision = deployment.request("/", ip, None);
-        let least = decision.least;
+        let least = decision.min_wait;
         let refusal = decision.refusal.as_mut()?;
         if ip < 30 && least < Span::from_secs(30) {
             return None;
@@ -376,7 +376,7 @@ fn what_passes_unchecked_is_not_shared() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "100/s burst 20", "on_error": "open"}}"#);
     let mut askers = [asker(1, "/", 300.0), asker(2, "/", 300.0)];
     ask(&deployment, &mut askers, 5);
-    *deployment.trouble.borrow_mut() = Some(CallError::Failed("down".to_owned()));
+    *deployment.error.borrow_mut() = Some(CallError::Failed("down".to_owned()));
     let mut askers = [asker(1, "/", 300.0), asker(2, "/", 300.0)];
     ask(&deployment, &mut askers, 13);
     println!("{:.3}", part(&askers));

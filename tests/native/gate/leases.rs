@@ -19,26 +19,26 @@ fn spend(vars: &str, isolates: usize, offered: u64, secs: u64) -> (Vec<u64>, u32
     for _ in 0..secs {
         let mut this_second = 0;
         for _ in 0..offered {
-            for wallet in &wallets {
-                deployment.wallet.swap(wallet);
+            for lease_cache in &wallets {
+                deployment.lease_cache.swap(lease_cache);
                 let route = deployment.policy.route("GET", "h", "/");
                 let plan = Plan::new(&deployment.policy, route, Subject::from_bytes([1; 16]), |_| None);
                 let gate = deployment.gate();
                 let decision = run(gate.decide(&plan));
                 if decision.refusal.is_none() {
                     this_second += 1;
-                    for errand in gate.refills(&plan) {
-                        let runner = ActorCalls {
+                    for task in gate.refill_tasks(&plan) {
+                        let actor_calls = ActorCalls {
                             actors: &deployment,
-                            wallet: &deployment.wallet,
-                            circuits: &deployment.circuits,
+                            lease_cache: &deployment.lease_cache,
+                            actor_health: &deployment.actor_health,
                             patience,
                             wall: now,
                         };
-                        run(runner.refill(errand));
+                        run(actor_calls.refill(task));
                     }
                 }
-                deployment.wallet.swap(wallet);
+                deployment.lease_cache.swap(lease_cache);
             }
             deployment.forward(step);
         }

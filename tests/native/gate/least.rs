@@ -10,7 +10,7 @@ use penstock::limit::time::Span;
 /// Who refuses, and how long whoever obeys waits.
 fn told<'p>(decision: &Decision<'p>) -> Option<(&'p str, Span)> {
     let refusal = decision.refusal.as_ref()?;
-    Some((refusal.met.limit.name.as_str(), refusal.wait.max(decision.least)))
+    Some((refusal.planned.limit.name.as_str(), refusal.wait.max(decision.min_wait)))
 }
 
 const fn secs(count: u64) -> Span {
@@ -70,7 +70,7 @@ fn who_has_used_up_a_day_waits_for_what_lasts_longer_than_the_day() {
     assert_eq!(told(&refused), Some(("x/ip", secs(30 * 86_400))));
     let refusal = refused.refusal.as_mut().unwrap();
     assert!(refusal.until.is_some());
-    refusal.wait_for(refused.least);
+    refusal.wait_for(refused.min_wait);
     assert_eq!((refusal.wait, refusal.until), (secs(30 * 86_400), None), "it is not the next day that is waited for");
 }
 
@@ -85,7 +85,7 @@ fn limits_in_shadow_and_tokens_in_hand_make_nobody_wait() {
 #[test]
 fn who_is_let_pass_is_told_of_no_wait() {
     let world = Deployment::new(r#"{"LIMIT_X": {"route": "/x", "per_ip": "1/h"}}"#);
-    assert_eq!(world.request("/x", 1, None).least, Span::ZERO);
+    assert_eq!(world.request("/x", 1, None).min_wait, Span::ZERO);
 }
 
 #[test]
@@ -111,8 +111,8 @@ fn a_day_whose_last_token_was_given_back_is_not_told_to_be_over() {
     assert_eq!(told(&world.request("/x", 1, Some(1))), Some(("x/ip", secs(6))), "its key's last token was not needed");
     let route = world.policy.route("GET", "example.com", "/x");
     let plan = Plan::new(&world.policy, route, Subject::from_bytes([1; 16]), |_| Some(Subject::from_bytes([1; 16])));
-    for errand in world.gate().tendings(&plan) {
-        run(world.runner().tend(errand));
+    for task in world.gate().idle_quota_tasks(&plan) {
+        run(world.actor_calls().return_idle_quota(task));
     }
     assert_eq!(told(&world.request("/x", 1, Some(1))).map(|(limit, _)| limit), Some("x/ip"));
     let wait = told(&world.request("/x", 1, Some(1))).unwrap().1;

@@ -20,8 +20,8 @@ fn names(path: &str, keyed: bool) -> Vec<Vec<String>> {
         let number = if sources.to_string() == "bearer" { 2 } else { 3 };
         keyed.then(|| Subject::from_bytes([number; 16]))
     });
-    let stops = plan.caller.iter().chain(&plan.shared);
-    stops.map(|stop| stop.limits.iter().map(|met| met.limit.name.clone()).collect()).collect()
+    let groups = plan.caller.iter().chain(&plan.shared);
+    groups.map(|group| group.limits.iter().map(|met| met.limit.name.clone()).collect()).collect()
 }
 
 #[test]

@@ -34,7 +34,7 @@ impl ContendedRate {
         let met = plan
             .limits()
             .find(|met| met.limit.name != "base/ip" || self.policy.base.as_ref().unwrap().limits.len() == 1);
-        let mut refusal = Refusal { met: met.unwrap(), reason, wait: truly, until: None, left: 0, subject: None };
+        let mut refusal = Refusal { planned: met.unwrap(), reason, wait: truly, until: None, left: 0, subject: None };
         self.returns.spread(&mut refusal, subject, at);
         refusal.wait.as_secs_up().max(1)
     }

@@ -28,21 +28,21 @@ pub fn now() -> Time {
 pub struct Deployment {
     pub policy: Policy,
     pub actors: RefCell<BTreeMap<String, Rc<World>>>,
-    pub trouble: RefCell<Option<CallError>>,
+    pub error: RefCell<Option<CallError>>,
     /// What every actor says instead of the truth.
     pub lie: RefCell<Option<Reply>>,
     pub calls: Cell<u32>,
     /// How long an actor takes, for the seats whose description contains the text.
     pub slow: RefCell<Option<(&'static str, Span)>>,
-    pub wallet: RefCell<LeaseCache>,
+    pub lease_cache: RefCell<LeaseCache>,
     local: RefCell<LocalLimiter>,
-    pub circuits: RefCell<ActorHealth>,
+    pub actor_health: RefCell<ActorHealth>,
 }
 
 impl Actors for Deployment {
-    async fn ask(&self, seat: &ActorKey<'_>, ask: &Ask, patience: Span) -> Result<Reply, CallError> {
+    async fn ask(&self, actor: &ActorKey<'_>, ask: &Ask, patience: Span) -> Result<Reply, CallError> {
         self.calls.set(self.calls.get() + 1);
-        let slow = self.slow.borrow().filter(|(which, _)| format!("{seat:?}").contains(which));
+        let slow = self.slow.borrow().filter(|(which, _)| format!("{actor:?}").contains(which));
         if let Some((_, takes)) = slow {
             let begun = now();
             // Whoever else is asked at the same time is so from the same time on.
@@ -52,18 +52,18 @@ impl Actors for Deployment {
                 return Err(CallError::Late);
             }
         }
-        if let Some(trouble) = self.trouble.borrow().clone() {
-            return Err(trouble);
+        if let Some(error) = self.error.borrow().clone() {
+            return Err(error);
         }
         if let Some(lie) = self.lie.borrow().clone() {
             return Ok(lie);
         }
-        let world = Rc::clone(self.actors.borrow_mut().entry(format!("{seat:?}")).or_default());
+        let world = Rc::clone(self.actors.borrow_mut().entry(format!("{actor:?}")).or_default());
         world.now.set(now());
         world.answer(ask).await.map_err(CallError::Failed)
     }
 
-    async fn pause(&self, span: Span) {
+    async fn sleep(&self, span: Span) {
         NOW.set(now().plus(span));
     }
 }
@@ -76,13 +76,13 @@ impl Deployment {
         Deployment {
             policy: Policy::read(&vars).unwrap(),
             actors: RefCell::default(),
-            trouble: RefCell::default(),
+            error: RefCell::default(),
             lie: RefCell::default(),
             calls: Cell::default(),
             slow: RefCell::default(),
-            wallet: RefCell::default(),
+            lease_cache: RefCell::default(),
             local: RefCell::default(),
-            circuits: RefCell::default(),
+            actor_health: RefCell::default(),
         }
     }
 
@@ -97,14 +97,20 @@ impl Deployment {
     /// What decides in this deployment's one isolate.
     pub fn gate(&self) -> Gate<'_, Deployment> {
         let patience = Timing { durable_after: Span::from_secs(10), deadline: Span::from_millis(250) };
-        let Deployment { wallet, local, circuits, .. } = self;
-        Gate { actors: self, wallet, local, circuits, patience, wall: now }
+        let Deployment { lease_cache, local, actor_health, .. } = self;
+        Gate { actors: self, lease_cache, local, actor_health, patience, wall: now }
     }
 
     /// What runs errands for this deployment's one isolate.
-    pub fn runner(&self) -> ActorCalls<'_, Deployment> {
+    pub fn actor_calls(&self) -> ActorCalls<'_, Deployment> {
         let patience = Timing { durable_after: Span::from_secs(10), deadline: Span::from_millis(250) };
-        ActorCalls { actors: self, wallet: &self.wallet, circuits: &self.circuits, patience, wall: now }
+        ActorCalls {
+            actors: self,
+            lease_cache: &self.lease_cache,
+            actor_health: &self.actor_health,
+            patience,
+            wall: now,
+        }
     }
 
     /// Whether such a request passes.
@@ -121,7 +127,7 @@ impl Deployment {
         NOW.set(now().plus(span));
     }
 
-    /// What is counted in the ledger of the actor at `seat`.
+    /// What is counted in the ledger of the actor at `actor`.
     pub fn used(&self, limit: &str) -> u64 {
         let actors = self.actors.borrow();
         let ledgers = actors.values().map(|world| world.ledger.used.borrow());

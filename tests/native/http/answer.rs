@@ -1,6 +1,6 @@
 //! One refusal, as each of its readers gets it.
 
-use super::{Refused, asker, header, policy};
+use super::{Refused, header, policy, recipient};
 use penstock::gate::decision::Reason;
 use penstock::http::answer::Answer;
 use penstock::http::problem::{Failure, Problem};
@@ -95,12 +95,12 @@ fn a_grpc_message_is_printable_ascii_whatever_is_said() {
 fn a_blocked_caller_is_not_told_to_wait() {
     let policy = policy(VARS);
     let problem = Problem::blocked(policy.bindings[0].words());
-    let answer = Answer::new(&problem, &asker("GET", &[]), &policy.settings);
+    let answer = Answer::new(&problem, &recipient("GET", &[]), &policy.settings);
     assert_eq!((answer.status, header(&answer, "Retry-After")), (403, None));
     let body: serde_json::Value = serde_json::from_str(answer.body.as_deref().unwrap()).unwrap();
     assert_eq!((&body["reason"], &body["status"]), (&"blocked".into(), &403.into()));
     assert!(body.get("retry_after").is_none() && body.get("limit").is_none() && body.get("message").is_some());
-    let page = Answer::new(&problem, &asker("GET", &[("accept", "text/html")]), &policy.settings).body.unwrap();
+    let page = Answer::new(&problem, &recipient("GET", &[("accept", "text/html")]), &policy.settings).body.unwrap();
     assert!(!page.contains("<script") && !page.contains("class=\"again\""), "it helps nobody to try again");
 }
 
@@ -111,7 +111,7 @@ fn a_failure_can_be_read_by_everyone() {
         for (accept, begins) in
             [("*/*", "{\"type\":\"about:blank\""), ("text/html", "<!doctype html>"), ("text/plain", "The ")]
         {
-            let answer = Answer::new(&problem, &asker("GET", &[("accept", accept)]), &Settings::default());
+            let answer = Answer::new(&problem, &recipient("GET", &[("accept", accept)]), &Settings::default());
             assert!(answer.body.as_deref().unwrap().starts_with(begins), "{answer:?}");
         }
     }

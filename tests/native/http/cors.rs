@@ -1,6 +1,6 @@
 //! Whose pages may read a refusal.
 
-use super::{Refused, asker, header, policy};
+use super::{Refused, header, policy, recipient};
 use penstock::gate::decision::Reason;
 use penstock::http::answer::Answer;
 use penstock::http::cors::is_preflight;
@@ -117,5 +117,5 @@ fn cor_03_a_preflight_says_what_it_is_for() {
         "OPTIONS",
         &[origin, put, ("content-length", "0"), ("access-control-request-headers", "cookie")]
     ));
-    assert_eq!(asker("OPTIONS", &[origin]).origin.as_deref(), Some("https://app.example"));
+    assert_eq!(recipient("OPTIONS", &[origin]).origin.as_deref(), Some("https://app.example"));
 }

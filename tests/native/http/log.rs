@@ -6,7 +6,7 @@ use penstock::gate::plan::{Plan, PlannedLimit};
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
 use penstock::log::refusal_sampler::{LogAction, RefusalKey, RefusalSampler};
-use penstock::log::{Effect, RecentWarnings, blocked_line, counted_line, crowded_line, refusal_line};
+use penstock::log::{Effect, RecentWarnings, blocked_line, cap_refusal_line, counted_line, refusal_line};
 use penstock::policy::{Block, Policy};
 use penstock::protocol::rates::CallError;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ fn with_limit(check: impl FnOnce(PlannedLimit<'_>)) {
 
 fn refusal(met: PlannedLimit<'_>) -> Refusal<'_> {
     Refusal {
-        met,
+        planned: met,
         reason: Reason::RateLimited,
         wait: Span::from_millis(11_500),
         until: None,
@@ -96,7 +96,7 @@ fn a_full_cap_is_one_json_line_too() {
     let met = caps::met(&policy, None, RequestKind::Plain);
     let crowded = CapRefusal { cap: met[0].cap, binding: met[0].binding, reason: Reason::OverCapacity, wait: 2 };
     assert_eq!(
-        crowded_line(&crowded, Subject::from_bytes([0xab; 16]), Effect::Shadow, None),
+        cap_refusal_line(&crowded, Subject::from_bytes([0xab; 16]), Effect::Shadow, None),
         concat!(
             r#"{"event":"refused","limit":"base/in-flight","scope":"global","reason":"over_capacity","binding":"base","wait":2,"#,
             r#""caller":"abababababababababababababababab","shadow":true}"#,
@@ -119,7 +119,7 @@ fn what_a_caller_puts_into_a_line_is_escaped_and_cut() {
 fn sto_04_one_warning_per_limit_and_interval() {
     with_limit(|met| {
         let mut warned = RecentWarnings::default();
-        let unchecked = Unchecked { met, trouble: Some(CallError::Overloaded) };
+        let unchecked = Unchecked { planned: met, error: Some(CallError::Overloaded) };
         let at = |secs| Time::from_millis(1_000_000).plus(Span::from_secs(secs));
         let line = warned.unchecked(&unchecked, at(0)).unwrap();
         assert!(line.contains(r#""place":"base/ip""#) && line.contains("overloaded"), "{line}");

@@ -42,18 +42,18 @@ impl Refused {
         let met = plan.limits().find(|met| met.limit.name == self.limit).unwrap();
         let Refused { reason, wait, until, .. } = *self;
         let words = policy.binding(met.binding).map(Binding::words).unwrap();
-        let refusal = Refusal { met, reason, wait, until, left: 0, subject: None };
+        let refusal = Refusal { planned: met, reason, wait, until, left: 0, subject: None };
         Problem::refusal(&refusal, &plan, words, policy.settings.headers, NOW)
     }
 
     /// The answer to a request with this method and these headers.
     fn answer(&self, policy: &Policy, method: &str, headers: &[(&str, &str)]) -> Answer {
-        Answer::new(&self.problem(policy), &asker(method, headers), &policy.settings)
+        Answer::new(&self.problem(policy), &recipient(method, headers), &policy.settings)
     }
 }
 
 /// Whoever sends such a request.
-fn asker(method: &str, headers: &[(&str, &str)]) -> Recipient {
+fn recipient(method: &str, headers: &[(&str, &str)]) -> Recipient {
     Recipient::read(method, |name| headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string()))
 }
 

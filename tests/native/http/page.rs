@@ -1,6 +1,6 @@
 //! The page that a person gets.
 
-use super::{NOW, Refused, asker, header, policy};
+use super::{NOW, Refused, header, policy, recipient};
 use penstock::gate::decision::Reason;
 use penstock::http::answer::Answer;
 use penstock::http::problem::{Failure, Problem};
@@ -135,8 +135,8 @@ fn its_policy_lets_nothing_in_but_itself() {
 #[test]
 fn a_page_without_a_time_has_no_script() {
     for failure in [Failure::Misconfigured, Failure::OriginUnreachable] {
-        let asker = asker("GET", &[("accept", "text/html"), ("accept-language", "zh")]);
-        let page = Answer::new(&Problem::failure(failure), &asker, &Settings::default()).body.unwrap();
+        let recipient = recipient("GET", &[("accept", "text/html"), ("accept-language", "zh")]);
+        let page = Answer::new(&Problem::failure(failure), &recipient, &Settings::default()).body.unwrap();
         assert!(!page.contains("<script") && !page.contains("data-wait"), "{page}");
         assert!(page.contains("lang=\"zh-Hans\"") && page.contains("重试"));
     }

@@ -1,6 +1,6 @@
 //! Refusals to the letter.
 
-use super::{NOW, Refused, asker, header, policy};
+use super::{NOW, Refused, header, policy, recipient};
 use penstock::concurrency::caps::{CapRefusal, RequestKind, met};
 use penstock::gate::decision::Reason;
 use penstock::http::answer::Answer;
@@ -111,7 +111,7 @@ fn a_failure_is_a_problem_too_and_gives_nothing_away() {
         (Failure::OriginTimeout, 504, "origin_timeout"),
         (Failure::Unforeseen, 503, "limiter_unavailable"),
     ] {
-        let problem = Answer::new(&Problem::failure(failure), &asker("GET", &[]), &Settings::default());
+        let problem = Answer::new(&Problem::failure(failure), &recipient("GET", &[]), &Settings::default());
         let body: serde_json::Value = serde_json::from_str(body(&problem)).unwrap();
         assert_eq!((problem.status, &body["status"], &body["reason"]), (status, &status.into(), &reason.into()));
         assert_eq!(header(&problem, "Cache-Control"), Some("no-store"));
@@ -123,7 +123,7 @@ fn crowded(binding: &str, reason: Reason, style: HeaderStyle, reader: &[(&str, &
     let policy = policy(&format!(r#"{{"LIMIT_X": {{"route": "/x", "message": "Sorry.", {binding}}}}}"#));
     let caps = met(&policy, policy.route("GET", "h", "/x"), RequestKind::Socket);
     let crowded = CapRefusal { cap: caps[0].cap, binding: caps[0].binding, reason, wait: 2 };
-    Answer::new(&Problem::crowded(&crowded, style, NOW), &asker("GET", reader), &policy.settings)
+    Answer::new(&Problem::cap_refused(&crowded, style, NOW), &recipient("GET", reader), &policy.settings)
 }
 
 #[test]
@@ -164,6 +164,6 @@ fn people_and_grpc_are_told_of_a_full_cap_and_of_a_late_origin() {
     let grpc = [("content-type", "application/grpc-web+proto")];
     let full = crowded(r#""in_flight": "200""#, Reason::OverCapacity, HeaderStyle::None, &grpc);
     assert_eq!((full.status, header(&full, "grpc-status")), (200, Some("14")));
-    let late = Answer::new(&Problem::failure(Failure::OriginTimeout), &asker("GET", &grpc), &Settings::default());
+    let late = Answer::new(&Problem::failure(Failure::OriginTimeout), &recipient("GET", &grpc), &Settings::default());
     assert_eq!((late.status, header(&late, "grpc-status")), (200, Some("4")));
 }

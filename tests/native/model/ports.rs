@@ -55,7 +55,7 @@ pub struct Answer {
 /// A question on its way.
 pub struct Sent {
     pub task: u32,
-    pub seat: ActorKey<'static>,
+    pub actor: ActorKey<'static>,
     pub ask: Ask,
     pub slot: Slot<Answer>,
 }
@@ -107,7 +107,7 @@ impl Shared {
 
 /// One question of a request, when it was asked, and the answer that came.
 pub struct Question {
-    pub seat: ActorKey<'static>,
+    pub actor: ActorKey<'static>,
     pub ask: Ask,
     pub asked: Time,
     pub answer: Option<Answer>,
@@ -127,7 +127,7 @@ pub struct Port {
     pub shared: Rc<Shared>,
     pub task: u32,
     pub record: Rc<Record>,
-    pub wallet: Rc<RefCell<LeaseCache>>,
+    pub lease_cache: Rc<RefCell<LeaseCache>>,
     /// The names under which the wallet keeps the limits of a policy.
     pub names: BTreeMap<String, LimitKey>,
     /// Slots that the planted bugs keep.
@@ -135,23 +135,23 @@ pub struct Port {
 }
 
 impl Actors for Port {
-    async fn ask(&self, seat: &ActorKey<'_>, ask: &Ask, _patience: Span) -> Result<Reply, CallError> {
+    async fn ask(&self, actor: &ActorKey<'_>, ask: &Ask, _patience: Span) -> Result<Reply, CallError> {
         let asked = self.shared.now.get();
         let place = self.record.taken.borrow().len();
-        let question = Question { seat: seat.clone().into_owned(), ask: ask.clone(), asked, answer: None };
+        let question = Question { actor: actor.clone().into_owned(), ask: ask.clone(), asked, answer: None };
         self.record.taken.borrow_mut().push(question);
-        let mut answer = self.once(seat, ask.clone()).await;
+        let mut answer = self.once(actor, ask.clone()).await;
         // As `actor::client` does it.
         if answer.said == Err(CallError::Disconnected) {
             let again = if self.shared.case.bug == Bug::RepeatInFull { ask.clone() } else { ask.repeated() };
-            answer = self.once(seat, again).await;
+            answer = self.once(actor, again).await;
         }
         self.record.taken.borrow_mut()[place].answer = answer.said.is_ok().then(|| answer.clone());
         self.mistake(ask, &mut answer, asked);
         answer.said
     }
 
-    async fn pause(&self, span: Span) {
+    async fn sleep(&self, span: Span) {
         let slot = Slot::default();
         let at = self.shared.now.get().plus(span);
         self.shared.timers.borrow_mut().push(Timer { at, task: self.task, slot: Rc::clone(&slot) });
@@ -160,11 +160,11 @@ impl Actors for Port {
 }
 
 impl Port {
-    async fn once(&self, seat: &ActorKey<'_>, ask: Ask) -> Answer {
+    async fn once(&self, actor: &ActorKey<'_>, ask: Ask) -> Answer {
         let slot = Slot::default();
         self.shared.sent.borrow_mut().push_back(Sent {
             task: self.task,
-            seat: seat.clone().into_owned(),
+            actor: actor.clone().into_owned(),
             ask,
             slot: Rc::clone(&slot),
         });
@@ -174,15 +174,15 @@ impl Port {
     /// What the planted bugs do with an answer.
     fn mistake(&self, ask: &Ask, answer: &mut Answer, asked: Time) {
         let Ok(reply) = &mut answer.said else { return };
-        let trip = RoundTrip { asked, heard: self.shared.now.get() };
+        let round_trip = RoundTrip { asked, heard: self.shared.now.get() };
         let refused = reply.outcomes.iter().any(|outcome| matches!(outcome, Outcome::Refused { .. }));
         for ((demand, outcome), grant) in ask.demands.iter().zip(&mut reply.outcomes).zip(&mut reply.grants) {
             let name = self.names[&demand.limit];
             match (self.shared.case.bug, &mut *outcome) {
                 (Bug::MetIsTaken, Outcome::Met { .. }) if refused => {
-                    let mut wallet = self.wallet.borrow_mut();
-                    if let Some(held) = Tokens::taken(&demand.terms, demand.cost, outcome, trip) {
-                        wallet.give_back(name, held, trip.heard);
+                    let mut lease_cache = self.lease_cache.borrow_mut();
+                    if let Some(held) = Tokens::taken(&demand.terms, demand.cost, outcome, round_trip) {
+                        lease_cache.give_back(name, held, round_trip.heard);
                     }
                 }
                 (Bug::PastMidnight, Outcome::Met { more, .. }) => *more = more.plus(Span::from_secs(60)),

@@ -31,9 +31,9 @@ pub const ISOLATES: usize = 2;
 const CALLER: Subject = Subject::from_bytes([7; 16]);
 
 pub struct Isolate {
-    pub wallet: Rc<RefCell<LeaseCache>>,
+    pub lease_cache: Rc<RefCell<LeaseCache>>,
     local: Rc<RefCell<LocalLimiter>>,
-    circuits: Rc<RefCell<ActorHealth>>,
+    actor_health: Rc<RefCell<ActorHealth>>,
     kept: Kept,
     /// How far its wall clock has fallen back.
     behind: Span,
@@ -41,13 +41,13 @@ pub struct Isolate {
 
 impl Isolate {
     fn new(behind: Span) -> Isolate {
-        let (wallet, local, circuits, kept) = Default::default();
-        Isolate { wallet, local, circuits, kept, behind }
+        let (lease_cache, local, actor_health, kept) = Default::default();
+        Isolate { lease_cache, local, actor_health, kept, behind }
     }
 }
 
 pub struct Actor {
-    seat: ActorKey<'static>,
+    actor: ActorKey<'static>,
     counter: Rc<RefCell<Buckets>>,
     disk: Rc<ModelDisk>,
     behind: Span,
@@ -331,40 +331,51 @@ impl World {
     fn arrive(&mut self, isolate: usize) -> Option<Rc<Cell<Option<Option<Span>>>>> {
         let id = self.shared.number();
         let shared = Rc::clone(&self.shared);
-        let Isolate { wallet, local, circuits, kept, .. } = &self.isolates[isolate];
+        let Isolate { lease_cache, local, actor_health, kept, .. } = &self.isolates[isolate];
         let slots = kept.borrow_mut().split_off(0);
         self.use_kept(&slots, isolate);
-        let (wallet, local, kept) = (Rc::clone(wallet), Rc::clone(local), Rc::clone(kept));
-        let circuits = Rc::clone(circuits);
+        let (lease_cache, local, kept) = (Rc::clone(lease_cache), Rc::clone(local), Rc::clone(kept));
+        let actor_health = Rc::clone(actor_health);
         let verdict = Rc::new(Cell::new(None));
         let told = Rc::clone(&verdict);
         let case = self.case().clone();
         let future = Box::pin(async move {
             let plan = Plan::new(case.policy, None, CALLER, |_| None);
             let record = Rc::new(Record::default());
-            let names = plan.caller.iter().chain(&plan.shared).flat_map(|stop| {
-                stop.limits.iter().map(|met| (met.limit.name.clone(), (met.limit.number, stop.subject)))
+            let names = plan.caller.iter().chain(&plan.shared).flat_map(|group| {
+                group.limits.iter().map(|met| (met.limit.name.clone(), (met.limit.number, group.subject)))
             });
             let port = Port {
                 shared: Rc::clone(&shared),
                 task: id,
                 record: Rc::clone(&record),
-                wallet: Rc::clone(&wallet),
+                lease_cache: Rc::clone(&lease_cache),
                 names: names.collect(),
                 kept,
             };
             let patience = Timing { durable_after: case.durable_after, deadline: case.deadline };
-            let gate = Gate { actors: &port, wallet: &wallet, local: &local, circuits: &circuits, patience, wall };
+            let gate = Gate {
+                actors: &port,
+                lease_cache: &lease_cache,
+                local: &local,
+                actor_health: &actor_health,
+                patience,
+                wall,
+            };
             let decision = gate.decide(&plan).await;
             told.set(Some(decision.refusal.as_ref().map(|refusal| refusal.wait)));
             if decision.refusal.is_some() {
                 return;
             }
             admit(&shared, &plan, &record);
-            let (refills, tendings) = (gate.refills(&plan), gate.tendings(&plan));
-            let runner = ActorCalls { actors: &port, wallet: &wallet, circuits: &circuits, patience, wall };
-            futures_util::future::join_all(refills.into_iter().map(|errand| runner.refill(errand))).await;
-            futures_util::future::join_all(tendings.into_iter().map(|errand| runner.tend(errand))).await;
+            let (refill_tasks, idle_quota_tasks) = (gate.refill_tasks(&plan), gate.idle_quota_tasks(&plan));
+            let actor_calls =
+                ActorCalls { actors: &port, lease_cache: &lease_cache, actor_health: &actor_health, patience, wall };
+            futures_util::future::join_all(refill_tasks.into_iter().map(|task| actor_calls.refill(task))).await;
+            futures_util::future::join_all(
+                idle_quota_tasks.into_iter().map(|task| actor_calls.return_idle_quota(task)),
+            )
+            .await;
         });
         self.tasks.push(Task { id, isolate, future, past: 0, verdict: Rc::clone(&verdict) });
         self.told(id, 0);
@@ -374,7 +385,7 @@ impl World {
     /// A planted bug's slots that may be spent by now.
     fn use_kept(&self, kept: &[(LimitKey, Gcra, Time)], isolate: usize) {
         let now = self.now();
-        let (wallet, later) = (&self.isolates[isolate].wallet, &self.isolates[isolate].kept);
+        let (lease_cache, later) = (&self.isolates[isolate].lease_cache, &self.isolates[isolate].kept);
         let mut used = false;
         for (name, gcra, slot) in kept.iter().copied() {
             let early = self.case().bug == Bug::EarlySlots;
@@ -383,7 +394,7 @@ impl World {
             }
             if !used && (early || slot <= now.plus(gcra.tolerance())) {
                 let lease = Lease::new(slot.since(now).min(gcra.tolerance()), 1, now, now);
-                wallet.borrow_mut().give_back(name, Tokens::Lease(gcra, lease), now);
+                lease_cache.borrow_mut().give_back(name, Tokens::Lease(gcra, lease), now);
                 used = true;
             } else {
                 later.borrow_mut().push((name, gcra, slot));
@@ -399,7 +410,7 @@ impl World {
         if self.memory == Memory::Kept {
             let mut hasher = DefaultHasher::new();
             (task.past, what, self.shared.now.get(), isolate.behind).hash(&mut hasher);
-            format!("{:?}{:?}", isolate.wallet.borrow(), isolate.circuits.borrow()).hash(&mut hasher);
+            format!("{:?}{:?}", isolate.lease_cache.borrow(), isolate.actor_health.borrow()).hash(&mut hasher);
             task.past = hasher.finish();
         }
         set_wall(self.shared.now.get().minus(isolate.behind));
@@ -413,10 +424,10 @@ impl World {
     /// Takes over what the tasks have asked.
     fn send(&mut self) {
         while let Some(sent) = { self.shared.sent.borrow_mut().pop_front() } {
-            let actor = self.actors.iter().position(|actor| actor.seat == sent.seat).unwrap_or_else(|| {
+            let actor = self.actors.iter().position(|actor| actor.actor == sent.actor).unwrap_or_else(|| {
                 let lazy = self.case().bug == Bug::GrantBeforePersist;
                 self.actors.push(Actor {
-                    seat: sent.seat.clone(),
+                    actor: sent.actor.clone(),
                     counter: Rc::default(),
                     disk: Rc::new(ModelDisk { lazy, ..ModelDisk::default() }),
                     behind: Span::ZERO,
@@ -638,8 +649,8 @@ impl World {
         if self.left {
             self.advance(self.case().deadline);
         }
-        let circuits = self.isolates.iter().any(|isolate| isolate.circuits.borrow().any_open());
-        if circuits || self.actors.iter().any(|actor| actor.counter.borrow().leaves_ledger_alone()) {
+        let actor_health = self.isolates.iter().any(|isolate| isolate.actor_health.borrow().any_open());
+        if actor_health || self.actors.iter().any(|actor| actor.counter.borrow().leaves_ledger_alone()) {
             self.advance(Span::from_secs(16));
         }
     }
@@ -657,13 +668,13 @@ impl World {
         (self.now(), self.requests, self.faults, self.actor_crashes, self.losses, self.left, self.stepped)
             .hash(&mut hasher);
         for isolate in &self.isolates {
-            format!("{:?}{:?}", isolate.wallet.borrow(), isolate.local.borrow()).hash(&mut hasher);
-            format!("{:?}", isolate.circuits.borrow()).hash(&mut hasher);
+            format!("{:?}{:?}", isolate.lease_cache.borrow(), isolate.local.borrow()).hash(&mut hasher);
+            format!("{:?}", isolate.actor_health.borrow()).hash(&mut hasher);
             (isolate.behind, isolate.kept.borrow().len()).hash(&mut hasher);
             isolate.kept.borrow().iter().for_each(|(_, _, slot)| slot.hash(&mut hasher));
         }
         for actor in &self.actors {
-            format!("{:?}{:?}", actor.seat, actor.counter.borrow()).hash(&mut hasher);
+            format!("{:?}{:?}", actor.actor, actor.counter.borrow()).hash(&mut hasher);
             (&*actor.disk.rows.borrow(), &*actor.disk.unsaved.borrow(), actor.behind).hash(&mut hasher);
         }
         // In whatever order they came about: numbers are only names.
@@ -700,14 +711,14 @@ impl World {
 fn admit(shared: &Shared, plan: &Plan<'_>, record: &Record) {
     let taken = record.taken.borrow();
     let now = shared.now.get();
-    let to_shared = |seat: &ActorKey<'_>| matches!(seat, ActorKey::Shared(_));
-    let first_shared = taken.iter().find(|question| to_shared(&question.seat)).map_or(now, |question| question.asked);
+    let to_shared = |actor: &ActorKey<'_>| matches!(actor, ActorKey::Shared(_));
+    let first_shared = taken.iter().find(|question| to_shared(&question.actor)).map_or(now, |question| question.asked);
     let mut admitted = shared.admitted.borrow_mut();
-    let mut note = |stop: &LimitGroup<'_>, in_hand: Time| {
+    let mut note = |group: &LimitGroup<'_>, in_hand: Time| {
         let mut takes =
-            taken.iter().filter(|question| question.seat == stop.seat && question.ask.intent == Intent::Take);
+            taken.iter().filter(|question| question.actor == group.actor && question.ask.intent == Intent::Take);
         let take = takes.next();
-        for met in &stop.limits {
+        for met in &group.limits {
             let asked = take.filter(|take| take.ask.demands.iter().any(|demand| demand.limit == met.limit.name));
             let in_hand = take.map_or(in_hand, |take| take.asked);
             let answer = asked.and_then(|take| take.answer.as_ref());
@@ -718,12 +729,12 @@ fn admit(shared: &Shared, plan: &Plan<'_>, record: &Record) {
             }
         }
     };
-    for stop in &plan.caller {
-        note(stop, first_shared);
+    for group in &plan.caller {
+        note(group, first_shared);
     }
-    for stop in &plan.shared {
-        debug_assert!(stop.limits.iter().all(|met| met.limit.scope == Scope::Global));
-        note(stop, now);
+    for group in &plan.shared {
+        debug_assert!(group.limits.iter().all(|met| met.limit.scope == Scope::Global));
+        note(group, now);
     }
     admitted.sort_unstable();
 }

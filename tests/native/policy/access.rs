@@ -19,7 +19,7 @@ impl Presented for From {
 }
 
 fn received(policy: &Policy, path: &str, ip: &'static str, check: impl FnOnce(AddressVerdict<'_>)) {
-    check(policy.receive(policy.route("GET", "h", path), &Address::read(&From(ip), 64)));
+    check(policy.access_of(policy.route("GET", "h", path), &Address::read(&From(ip), 64)));
 }
 
 fn expect(vars: Value, table: &[(&str, &'static str, &str)]) {

@@ -28,7 +28,7 @@ impl PermitActors for Giving {
         Ok(PermitReply { slots, share: most, cap: most, free: most - slots, term: TERM, again, rows: 1 })
     }
 
-    async fn pause(&self, _: Span) {}
+    async fn sleep(&self, _: Span) {}
 }
 
 fn policy(vars: Value) -> Policy {
@@ -50,8 +50,8 @@ fn caps<'p>(policy: &'p Policy, path: &str, kind: RequestKind) -> Vec<PlannedCap
     met(policy, policy.route("GET", "h", path), kind)
 }
 
-fn let_in<'p>(keepers: &Giving, books: &RefCell<PermitLeases>, caps: &[PlannedCap<'p>], caller: u8) -> Admission<'p> {
-    let admit = Admit { keepers, books, patience: DEADLINE, wall: || EVENING };
+fn let_in<'p>(actors: &Giving, leases: &RefCell<PermitLeases>, caps: &[PlannedCap<'p>], caller: u8) -> Admission<'p> {
+    let admit = Admit { actors, leases, patience: DEADLINE, wall: || EVENING };
     run(enter(&admit, caps, Subject::from_bytes([caller; 16]), DEADLINE))
 }
 
@@ -68,60 +68,60 @@ fn a_request_meets_its_bindings_cap_and_bases_and_a_socket_one_more() {
 #[test]
 fn what_a_request_leaves_depends_on_who_else_meets_the_cap() {
     let policy = three();
-    let leaves = |path| caps(&policy, path, RequestKind::Plain).iter().map(|met| met.leaves).collect::<Vec<_>>();
-    assert_eq!(leaves("/x"), [Reserve::Nothing, Reserve::Tenth], "nobody of a higher priority meets its own cap");
-    assert_eq!(leaves("/pay"), [Reserve::Nothing]);
-    assert_eq!(leaves("/other"), [Reserve::Fifth]);
+    let reserve = |path| caps(&policy, path, RequestKind::Plain).iter().map(|met| met.reserve).collect::<Vec<_>>();
+    assert_eq!(reserve("/x"), [Reserve::Nothing, Reserve::Tenth], "nobody of a higher priority meets its own cap");
+    assert_eq!(reserve("/pay"), [Reserve::Nothing]);
+    assert_eq!(reserve("/other"), [Reserve::Fifth]);
     assert_eq!((Reserve::Fifth.of_cap(4), Reserve::Fifth.of_cap(5), Reserve::Tenth.of_cap(9)), (0, 1, 0));
 }
 
 #[test]
 fn whom_one_cap_refuses_has_a_place_under_none() {
     let policy = three();
-    let (keepers, books) = (Giving(Some(2), Cell::new(0)), RefCell::default());
+    let (actors, leases) = (Giving(Some(2), Cell::new(0)), RefCell::default());
     let base = caps(&policy, "/pay", RequestKind::Plain);
     let x = caps(&policy, "/shadow", RequestKind::Plain);
-    let _held: Vec<_> = (0..2).map(|_| let_in(&keepers, &books, &base, 1)).collect();
-    let entry = let_in(&keepers, &books, &x, 1);
-    assert!(entry.places.is_empty());
+    let _held: Vec<_> = (0..2).map(|_| let_in(&actors, &leases, &base, 1)).collect();
+    let entry = let_in(&actors, &leases, &x, 1);
+    assert!(entry.permits.is_empty());
     assert_eq!(entry.refused.unwrap().cap.name, "base/in-flight");
     let now = EVENING;
-    assert_eq!(books.borrow_mut().of(x[0].cap).borrow_mut().in_use(now), 0, "its place under the other is free again");
+    assert_eq!(leases.borrow_mut().of(x[0].cap).borrow_mut().in_use(now), 0, "its place under the other is free again");
     assert_eq!(entry.spent.limits, 2);
 }
 
 #[test]
 fn shadow_refuses_nobody_and_tells() {
     let policy = three();
-    let (keepers, books) = (Giving(Some(0), Cell::new(0)), RefCell::default());
+    let (actors, leases) = (Giving(Some(0), Cell::new(0)), RefCell::default());
     let shadow = &caps(&policy, "/shadow", RequestKind::Plain)[..1];
     assert_eq!(shadow[0].wait, Span::ZERO, "nor does it make anybody wait");
-    let entry = let_in(&keepers, &books, shadow, 1);
-    assert!(entry.refused.is_none() && entry.places.is_empty());
+    let entry = let_in(&actors, &leases, shadow, 1);
+    assert!(entry.refused.is_none() && entry.permits.is_empty());
     assert_eq!(entry.shadows[0].reason, Reason::OverCapacity);
 }
 
 #[test]
 fn those_who_find_it_full_come_back_after_one_to_three_seconds() {
     let policy = three();
-    let (keepers, books) = (Giving(Some(0), Cell::new(0)), RefCell::default());
+    let (actors, leases) = (Giving(Some(0), Cell::new(0)), RefCell::default());
     let other = caps(&policy, "/other", RequestKind::Plain);
-    let waits: Vec<u64> = (0..6).map(|caller| let_in(&keepers, &books, &other, caller).refused.unwrap().wait).collect();
+    let waits: Vec<u64> = (0..6).map(|caller| let_in(&actors, &leases, &other, caller).refused.unwrap().wait).collect();
     assert_eq!(waits, [1, 2, 3, 1, 2, 3]);
-    assert_eq!(keepers.1.get(), 1, "and cost one call together");
+    assert_eq!(actors.1.get(), 1, "and cost one call together");
 }
 
 #[test]
 fn a_cap_that_cannot_be_checked_does_what_on_error_says() {
     let of = |on_error: &str| {
         let policy = policy(json!({ "LIMIT_X": { "route": "/x", "in_flight": 5, "on_error": on_error } }));
-        let (keepers, books) = (Giving(None, Cell::new(0)), RefCell::default());
+        let (actors, leases) = (Giving(None, Cell::new(0)), RefCell::default());
         let met = caps(&policy, "/x", RequestKind::Plain);
-        let entries: Vec<_> = (0..4).map(|_| let_in(&keepers, &books, &met, 1)).collect();
-        assert_eq!(keepers.1.get(), 1, "one in trouble is not asked again at once");
+        let entries: Vec<_> = (0..4).map(|_| let_in(&actors, &leases, &met, 1)).collect();
+        assert_eq!(actors.1.get(), 1, "one in trouble is not asked again at once");
         assert_eq!(entries[0].unchecked[0].1, CallError::Overloaded);
         assert_eq!(entries[3].unchecked[0].1, CallError::NotAsked);
-        entries.iter().map(|entry| entry.refused.map(|crowded| crowded.reason)).collect::<Vec<_>>()
+        entries.iter().map(|entry| entry.refused.map(|refusal| refusal.reason)).collect::<Vec<_>>()
     };
     assert_eq!(of("closed"), [Some(Reason::LimiterUnavailable); 4]);
     assert_eq!(of("open"), [None; 4]);
@@ -134,17 +134,17 @@ thread_local! {
 }
 
 /// Gives what it is asked for at the binding's cap and nothing at base's, and notes how few have a place at the former.
-struct CapRefusal<'a>(&'a RefCell<PermitLeases>, Rc<Cap>, Cell<u64>);
+struct FullElsewhere<'a>(&'a RefCell<PermitLeases>, Rc<Cap>, Cell<u64>);
 
-impl PermitActors for CapRefusal<'_> {
+impl PermitActors for FullElsewhere<'_> {
     async fn ask(&self, cap: &str, question: &PermitAsk, patience: Span) -> Result<PermitReply, CallError> {
         Giving(Some(if cap.starts_with("base") { 0 } else { 5 }), Cell::new(0)).ask(cap, question, patience).await
     }
 
-    async fn pause(&self, span: Span) {
+    async fn sleep(&self, span: Span) {
         NOW.set(NOW.get().plus(span));
-        let book = self.0.borrow_mut().of(&self.1);
-        let used = book.borrow_mut().in_use(NOW.get());
+        let lease = self.0.borrow_mut().of(&self.1);
+        let used = lease.borrow_mut().in_use(NOW.get());
         self.2.set(self.2.get().min(used));
     }
 }
@@ -155,16 +155,16 @@ fn who_waits_for_a_second_place_keeps_the_first() {
         "LIMIT_BASE": { "in_flight": 9, "wait": "5s" },
         "LIMIT_X": { "route": "/x", "in_flight": 5 },
     }));
-    let (books, caps) = (RefCell::new(PermitLeases::default()), caps(&policy, "/x", RequestKind::Plain));
-    let keepers = CapRefusal(&books, Rc::clone(caps[0].cap), Cell::new(u64::MAX));
-    let admit = Admit { keepers: &keepers, books: &books, patience: DEADLINE, wall: || NOW.get() };
+    let (leases, caps) = (RefCell::new(PermitLeases::default()), caps(&policy, "/x", RequestKind::Plain));
+    let actors = FullElsewhere(&leases, Rc::clone(caps[0].cap), Cell::new(u64::MAX));
+    let admit = Admit { actors: &actors, leases: &leases, patience: DEADLINE, wall: || NOW.get() };
     let entry = run(enter(&admit, &caps, Subject::from_bytes([1; 16]), DEADLINE));
     assert_eq!(entry.waited, Span::from_secs(5));
     assert_eq!(entry.refused.unwrap().cap.name, "base/in-flight");
     assert!(NOW.get().since(EVENING) >= Span::from_secs(5));
-    assert_eq!(keepers.2.get(), 1);
+    assert_eq!(actors.2.get(), 1);
     NOW.set(NOW.get().plus(Span::from_secs(1)));
-    assert_eq!(books.borrow_mut().of(caps[0].cap).borrow_mut().in_use(NOW.get()), 0, "and then has none");
+    assert_eq!(leases.borrow_mut().of(caps[0].cap).borrow_mut().in_use(NOW.get()), 0, "and then has none");
 }
 
 /// Never answers.
@@ -177,7 +177,7 @@ impl PermitActors for Hanging {
         Err(CallError::Late)
     }
 
-    async fn pause(&self, span: Span) {
+    async fn sleep(&self, span: Span) {
         NOW.set(NOW.get().plus(span));
     }
 }
@@ -185,18 +185,18 @@ impl PermitActors for Hanging {
 #[test]
 fn all_caps_together_have_one_deadline_and_each_some_of_it() {
     let policy = three();
-    let (keepers, books, caps) =
+    let (actors, leases, caps) =
         (Hanging(RefCell::default()), RefCell::default(), caps(&policy, "/x", RequestKind::Socket));
-    let admit = Admit { keepers: &keepers, books: &books, patience: DEADLINE, wall: || NOW.get() };
+    let admit = Admit { actors: &actors, leases: &leases, patience: DEADLINE, wall: || NOW.get() };
     let open = |met: &PlannedCap<'_>| Rc::new(Cap { on_error: OnError::Open, ..(**met.cap).clone() });
     let open: Vec<Rc<Cap>> = caps.iter().map(open).collect();
     let open: Vec<PlannedCap<'_>> = caps.iter().zip(&open).map(|(met, cap)| PlannedCap { cap, ..*met }).collect();
     let begun = NOW.get();
     let entry = run(enter(&admit, &open, Subject::from_bytes([1; 16]), DEADLINE));
-    assert_eq!((entry.places.len(), entry.unchecked.len(), entry.waited), (3, 3, Span::ZERO));
+    assert_eq!((entry.permits.len(), entry.unchecked.len(), entry.waited), (3, 3, Span::ZERO));
     assert_eq!(NOW.get().since(begun), DEADLINE, "although one may be waited for");
-    assert_eq!(keepers.0.borrow().len(), 3);
-    assert!(keepers.0.borrow().iter().all(|patience| *patience > Span::from_millis(10)));
+    assert_eq!(actors.0.borrow().len(), 3);
+    assert!(actors.0.borrow().iter().all(|patience| *patience > Span::from_millis(10)));
 }
 
 /// The way to it breaks so many times.
@@ -213,28 +213,28 @@ impl PermitActors for Breaking {
         }
     }
 
-    async fn pause(&self, _: Span) {}
+    async fn sleep(&self, _: Span) {}
 }
 
 #[test]
 fn a_way_that_breaks_is_tried_once_more() {
     let policy = policy(json!({ "LIMIT_X": { "route": "/x", "in_flight": 5 } }));
     let met = caps(&policy, "/x", RequestKind::Plain);
-    for (times, places, left) in [(1, 1, 0), (9, 0, 7)] {
-        let (keepers, books) = (Breaking(Cell::new(times)), RefCell::default());
-        let admit = Admit { keepers: &keepers, books: &books, patience: DEADLINE, wall: || EVENING };
+    for (times, permits, left) in [(1, 1, 0), (9, 0, 7)] {
+        let (actors, leases) = (Breaking(Cell::new(times)), RefCell::default());
+        let admit = Admit { actors: &actors, leases: &leases, patience: DEADLINE, wall: || EVENING };
         let entry = run(enter(&admit, &met, Subject::from_bytes([1; 16]), DEADLINE));
-        assert_eq!((entry.places.len(), keepers.0.get()), (places, left));
+        assert_eq!((entry.permits.len(), actors.0.get()), (permits, left));
     }
 }
 
 #[test]
 fn it_is_told_once_that_a_cap_is_checked_again() {
     let policy = policy(json!({ "LIMIT_X": { "route": "/x", "in_flight": 5, "on_error": "open" } }));
-    let (books, met) = (RefCell::default(), caps(&policy, "/x", RequestKind::Plain));
-    let request = |keepers: &Giving| {
+    let (leases, met) = (RefCell::default(), caps(&policy, "/x", RequestKind::Plain));
+    let request = |actors: &Giving| {
         NOW.set(NOW.get().plus(Span::from_secs(1)));
-        let admit = Admit { keepers, books: &books, patience: DEADLINE, wall: || NOW.get() };
+        let admit = Admit { actors, leases: &leases, patience: DEADLINE, wall: || NOW.get() };
         run(enter(&admit, &met, Subject::from_bytes([1; 16]), DEADLINE)).restored.len()
     };
     let told: Vec<usize> = [None, None, Some(5), Some(5)].map(|most| request(&Giving(most, Cell::new(0)))).into();

@@ -115,7 +115,7 @@ fn shares_are_fair_where_there_is_not_enough_for_all() {
 #[test]
 fn those_who_leave_something_have_fair_shares_of_the_rest() {
     let (mut slots, shelf) = (PermitLender::default(), FakeShelf::default());
-    let low = |holder, number| PermitAsk { leaves: Reserve::Fifth, ..question(holder, number, 10, 0, 10) };
+    let low = |holder, number| PermitAsk { reserve: Reserve::Fifth, ..question(holder, number, 10, 0, 10) };
     let share = |slots: &mut PermitLender, question| slots.answer(&question, &shelf, EVENING).unwrap().share;
     for holder in 1..=4 {
         share(&mut slots, low(holder, 1));
@@ -128,7 +128,7 @@ fn those_who_leave_something_have_fair_shares_of_the_rest() {
 #[test]
 fn those_below_have_a_share_of_what_those_above_do_not_want() {
     let (mut slots, shelf) = (PermitLender::default(), FakeShelf::default());
-    let low = |number, keeps, wants| PermitAsk { leaves: Reserve::Fifth, ..question(1, number, 20, keeps, wants) };
+    let low = |number, keeps, wants| PermitAsk { reserve: Reserve::Fifth, ..question(1, number, 20, keeps, wants) };
     let share = |slots: &mut PermitLender, question: PermitAsk| slots.answer(&question, &shelf, EVENING).unwrap().share;
     assert_eq!(share(&mut slots, low(1, 0, 16)), 16);
     share(&mut slots, question(2, 1, 20, 0, 3));
@@ -145,9 +145,9 @@ fn those_below_have_a_share_of_what_those_above_do_not_want() {
 #[test]
 fn what_is_left_to_higher_priorities_is_left() {
     let (mut slots, shelf) = (PermitLender::default(), FakeShelf::default());
-    let low = PermitAsk { leaves: Reserve::Fifth, ..question(1, 1, 20, 0, 30) };
+    let low = PermitAsk { reserve: Reserve::Fifth, ..question(1, 1, 20, 0, 30) };
     assert_eq!(slots_of(&mut slots, &shelf, &low, EVENING), 16);
-    let normal = PermitAsk { leaves: Reserve::Tenth, ..question(2, 1, 20, 0, 2) };
+    let normal = PermitAsk { reserve: Reserve::Tenth, ..question(2, 1, 20, 0, 2) };
     assert_eq!(slots_of(&mut slots, &shelf, &normal, EVENING), 2);
     assert_eq!(slots_of(&mut slots, &shelf, &question(3, 1, 20, 0, 2), EVENING), 2);
 }
@@ -192,7 +192,7 @@ proptest! {
     ) {
         let (mut slots, shelf) = (PermitLender::default(), FakeShelf::default());
         let mut now = EVENING;
-        for (number, (holder, keeps, wants, leaves, later, size, ended)) in (1u64..).zip(steps) {
+        for (number, (holder, keeps, wants, reserve, later, size, ended)) in (1u64..).zip(steps) {
             now = now.plus(Span::from_millis(later / 4));
             let size = match size {
                 // Caps are made larger and smaller, and by one of another version that goes by other settings.
@@ -203,7 +203,7 @@ proptest! {
                 4 | 5 => Size::Auto { least: 2, most: 40 },
                 _ => Size::Fixed(6),
             };
-            let leaves = [Reserve::Nothing, Reserve::Tenth, Reserve::Fifth][usize::from(leaves) % 3];
+            let reserve = [Reserve::Nothing, Reserve::Tenth, Reserve::Fifth][usize::from(reserve) % 3];
             let sample = (later % 2 == 0).then_some(OriginSample {
                 ended,
                 sum_ms: ended * (later % 300),
@@ -211,7 +211,7 @@ proptest! {
                 errors: if later % 5 == 0 { ended / 3 } else { 0 },
                 peak: wants,
             });
-            let question = PermitAsk { holder, number, size, keeps, wants: wants.max(keeps), leaves, sample };
+            let question = PermitAsk { holder, number, size, keeps, wants: wants.max(keeps), reserve, sample };
             let answer = slots.answer(&question, &shelf, now).unwrap();
             prop_assert!(answer.is_possible(&question), "{question:?} {answer:?}");
         }

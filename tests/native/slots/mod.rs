@@ -1,7 +1,7 @@
 //! Slots: what the actor lends, what the isolate makes of it, and the two of them together under all that goes wrong.
 
-mod book;
 mod caps;
+mod lease;
 mod lending;
 mod wire;
 mod world;
@@ -38,5 +38,5 @@ impl PermitStore for FakeShelf {
 
 /// A question for more.
 fn question(holder: u64, number: u64, cap: u64, keeps: u64, wants: u64) -> PermitAsk {
-    PermitAsk { holder, number, size: Size::Fixed(cap), keeps, wants, leaves: Reserve::Nothing, sample: None }
+    PermitAsk { holder, number, size: Size::Fixed(cap), keeps, wants, reserve: Reserve::Nothing, sample: None }
 }

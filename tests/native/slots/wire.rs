@@ -12,7 +12,7 @@ fn asked() -> PermitAsk {
         size: Size::Fixed(200),
         keeps: 12,
         wants: 20,
-        leaves: Reserve::Fifth,
+        reserve: Reserve::Fifth,
         sample: None,
     }
 }
@@ -33,14 +33,14 @@ fn answered() -> PermitReply {
 fn the_formats_are_unchanged() {
     let auto = PermitAsk {
         size: Size::Auto { least: 10, most: 1000 },
-        leaves: Reserve::Nothing,
+        reserve: Reserve::Nothing,
         sample: Some(OriginSample { ended: 9, sum_ms: 900, min_ms: 80, errors: 1, peak: 12 }),
         ..asked()
     };
     for (question, text) in [
         (asked(), "1 00000000000000ab 7 200..200 12 20 5"),
         (auto, "1 00000000000000ab 7 auto:10..1000 12 20 0 9 900 80 1 12"),
-        (PermitAsk { leaves: Reserve::Tenth, ..asked() }, "1 00000000000000ab 7 200..200 12 20 10"),
+        (PermitAsk { reserve: Reserve::Tenth, ..asked() }, "1 00000000000000ab 7 200..200 12 20 10"),
     ] {
         assert_eq!(write_question(&question), text);
         assert_eq!(read_question(text), Ok(question));

@@ -19,7 +19,7 @@ const LEAVING: [Reserve; 2] = [Reserve::Tenth, Reserve::Fifth];
 const PATIENCE: Span = Span::from_millis(250);
 
 struct Isolate {
-    book: PermitLease,
+    lease: PermitLease,
     me: Holder,
     /// Until then the actor surely lends what is under way, also to an instance that has not asked yet.
     safe: Time,
@@ -33,8 +33,8 @@ struct Isolate {
 
 impl Isolate {
     /// Requests under way that leave so much to others, or more.
-    fn live_for(&self, leaves: Reserve) -> u64 {
-        self.live.iter().filter(|id| heartbeats::leaves(**id) >= leaves).count() as u64
+    fn live_for(&self, reserve: Reserve) -> u64 {
+        self.live.iter().filter(|id| heartbeats::reserve(**id) >= reserve).count() as u64
     }
 }
 
@@ -74,7 +74,7 @@ impl World {
         let ahead = Span::from_secs(100 * seed);
         let me = Holder { id: self.born, life: 0 };
         Isolate {
-            book: PermitLease::new(me, Size::Fixed(CAP)),
+            lease: PermitLease::new(me, Size::Fixed(CAP)),
             me,
             safe: Time::default(),
             safe_for: Default::default(),
@@ -83,18 +83,18 @@ impl World {
         }
     }
 
-    fn turn(&mut self, index: usize, leaves: Reserve) {
+    fn next_step(&mut self, index: usize, reserve: Reserve) {
         let isolate = &mut self.isolates[index];
         let now = self.now.plus(isolate.ahead);
-        match isolate.book.turn(leaves, now, PATIENCE) {
-            NextStep::Go(id) => {
+        match isolate.lease.next_step(reserve, now, PATIENCE) {
+            NextStep::Start(id) => {
                 isolate.live.push(id);
-                assert!(isolate.live.len() as u64 <= isolate.book.held(now), "more under way than held");
-                let held = isolate.book.held_for(leaves, now);
+                assert!(isolate.live.len() as u64 <= isolate.lease.held(now), "more under way than held");
+                let held = isolate.lease.held_for(reserve, now);
                 assert!(isolate.live.len() as u64 <= held, "more under way than leaves them what is theirs");
             }
             NextStep::Ask(question) => self.ask(index, question),
-            _ => isolate.book.press(leaves),
+            _ => isolate.lease.note_unmet(reserve),
         }
     }
 
@@ -106,18 +106,18 @@ impl World {
     fn hear(&mut self, index: usize, number: u64, answer: PermitReply) {
         let isolate = &mut self.isolates[index];
         let now = self.now.plus(isolate.ahead);
-        let before = isolate.book.held(now);
-        isolate.book.hear(number, Ok(answer), now);
+        let before = isolate.lease.held(now);
+        isolate.lease.observe(number, Ok(answer), now);
         // One that is not to the latest question changes nothing.
-        let held = isolate.book.held(now);
+        let held = isolate.lease.held(now);
         if held != before && held >= isolate.live.len() as u64 {
             isolate.safe = isolate.safe.max(self.asked[&(index, number)].plus(TERM));
         }
         if held != before || held > 0 {
-            for (place, leaves) in LEAVING.into_iter().enumerate() {
-                let covered = isolate.book.held_for(leaves, now) >= isolate.live_for(leaves);
-                if covered || self.now < isolate.safe_for[place] {
-                    isolate.safe_for[place] = isolate.safe;
+            for (permit, reserve) in LEAVING.into_iter().enumerate() {
+                let covered = isolate.lease.held_for(reserve, now) >= isolate.live_for(reserve);
+                if covered || self.now < isolate.safe_for[permit] {
+                    isolate.safe_for[permit] = isolate.safe;
                 }
             }
         }
@@ -127,25 +127,25 @@ impl World {
     fn fail(&mut self, index: usize, waited: usize) {
         let isolate = &mut self.isolates[index];
         isolate.me.life += 1;
-        isolate.book = PermitLease::new(isolate.me, Size::Fixed(CAP));
+        isolate.lease = PermitLease::new(isolate.me, Size::Fixed(CAP));
         isolate.live.truncate(isolate.live.len().saturating_sub(waited));
         let now = self.now.plus(isolate.ahead);
-        isolate.live.iter().for_each(|id| isolate.book.beat(*id, now));
+        isolate.live.iter().for_each(|id| isolate.lease.heartbeat(*id, now));
     }
 
     fn step(&mut self, what: u8, which: u8) {
         let index = usize::from(which) % ISOLATES;
         let pick = |len: usize| (len > 0).then(|| usize::from(which) % len);
         match what {
-            0..=2 => self.turn(index, Reserve::Nothing),
-            3 => self.turn(index, Reserve::Tenth),
-            4..=5 => self.turn(index, Reserve::Fifth),
+            0..=2 => self.next_step(index, Reserve::Nothing),
+            3 => self.next_step(index, Reserve::Tenth),
+            4..=5 => self.next_step(index, Reserve::Fifth),
             // A question arrives, in whatever order; sometimes twice.
             6..=9 => {
-                if let Some(place) = pick(self.questions.len()) {
-                    let (from, question) = self.questions[place];
+                if let Some(permit) = pick(self.questions.len()) {
+                    let (from, question) = self.questions[permit];
                     if !which.is_multiple_of(7) {
-                        self.questions.swap_remove(place);
+                        self.questions.swap_remove(permit);
                     }
                     if let Ok(answer) = self.slots.answer(&question, &self.shelf, self.now) {
                         let Isolate { safe, live, .. } = &self.isolates[from];
@@ -156,29 +156,29 @@ impl World {
             }
             // An answer arrives.
             10..=13 => {
-                if let Some(place) = pick(self.answers.len()) {
-                    let (to, number, answer) = self.answers.swap_remove(place);
+                if let Some(permit) = pick(self.answers.len()) {
+                    let (to, number, answer) = self.answers.swap_remove(permit);
                     self.hear(to, number, answer);
                 }
             }
             // A question, or an answer, is lost.
             14 => {
-                if let Some(place) = pick(self.questions.len()) {
-                    let (from, question) = self.questions.swap_remove(place);
+                if let Some(permit) = pick(self.questions.len()) {
+                    let (from, question) = self.questions.swap_remove(permit);
                     let isolate = &mut self.isolates[from];
                     if which.is_multiple_of(2) {
-                        isolate.book.hear(question.number, Err(CallResult::Failure), self.now.plus(isolate.ahead));
+                        isolate.lease.observe(question.number, Err(CallResult::Failure), self.now.plus(isolate.ahead));
                     }
                 }
             }
-            15 => drop(pick(self.answers.len()).map(|place| self.answers.swap_remove(place))),
+            15 => drop(pick(self.answers.len()).map(|permit| self.answers.swap_remove(permit))),
             // A request ends; or its client leaves, and nobody tells.
             16..=18 => {
                 let isolate = &mut self.isolates[index];
                 if let Some(id) = isolate.live.pop()
                     && what < 18
                 {
-                    isolate.book.leave(id);
+                    isolate.lease.end(id);
                 }
             }
             // The actor crashes.
@@ -195,15 +195,15 @@ impl World {
             }
             21 => {
                 let isolate = &mut self.isolates[index];
-                if let Some(question) = isolate.book.tick(self.now.plus(isolate.ahead), PATIENCE) {
+                if let Some(question) = isolate.lease.tick(self.now.plus(isolate.ahead), PATIENCE) {
                     self.ask(index, question);
                 }
             }
             // One waits, and leaves without a word.
             23 => {
                 let isolate = &mut self.isolates[index];
-                let leaves = Reserve::ALL[usize::from(which) / ISOLATES % 3];
-                isolate.book.may_wait(leaves, self.now.plus(isolate.ahead));
+                let reserve = Reserve::ALL[usize::from(which) / ISOLATES % 3];
+                isolate.lease.try_wait(reserve, self.now.plus(isolate.ahead));
             }
             22 if which.is_multiple_of(3) => self.fail(index, usize::from(which) / 3 % 3),
             _ => self.forward(Span::from_millis(u64::from(which) * 4)),
@@ -215,17 +215,17 @@ impl World {
         self.now = self.now.plus(span);
         for isolate in &mut self.isolates {
             let now = self.now.plus(isolate.ahead);
-            isolate.live.iter().for_each(|id| isolate.book.beat(*id, now));
+            isolate.live.iter().for_each(|id| isolate.lease.heartbeat(*id, now));
         }
     }
 
     /// A crowd comes to each of these isolates; every message arrives.
-    fn crowd(&mut self, isolates: &[usize], leaves: Reserve) {
+    fn crowd(&mut self, isolates: &[usize], reserve: Reserve) {
         for _ in 0..4 * CAP {
             for &index in isolates {
                 // Who is given a slot takes it.
                 for _ in 0..3 {
-                    self.turn(index, leaves);
+                    self.next_step(index, reserve);
                     for (from, question) in core::mem::take(&mut self.questions) {
                         if let Ok(answer) = self.slots.answer(&question, &self.shelf, self.now) {
                             self.hear(from, question.number, answer);
@@ -252,25 +252,25 @@ impl World {
 
     fn check(&mut self) {
         let now = self.now;
-        let held: u64 = self.isolates.iter().map(|isolate| isolate.book.held(now.plus(isolate.ahead))).sum();
+        let held: u64 = self.isolates.iter().map(|isolate| isolate.lease.held(now.plus(isolate.ahead))).sum();
         assert!(held <= CAP, "{held} slots in use of {CAP}");
         let surely = |isolate: &Isolate| {
             let live = isolate.live.len() as u64;
-            let held = isolate.book.held(now.plus(isolate.ahead));
+            let held = isolate.lease.held(now.plus(isolate.ahead));
             if now < isolate.safe { held.max(live) } else { held }
         };
         let under: u64 = self.isolates.iter().map(surely).sum();
         assert!(under <= CAP, "{under} under way of {CAP}");
-        for (place, leaves) in LEAVING.into_iter().enumerate() {
+        for (permit, reserve) in LEAVING.into_iter().enumerate() {
             let surely = |isolate: &Isolate| {
-                let held = isolate.book.held_for(leaves, now.plus(isolate.ahead));
-                if now < isolate.safe_for[place] { held.max(isolate.live_for(leaves)) } else { held }
+                let held = isolate.lease.held_for(reserve, now.plus(isolate.ahead));
+                if now < isolate.safe_for[permit] { held.max(isolate.live_for(reserve)) } else { held }
             };
-            let (under, most) = (self.isolates.iter().map(surely).sum::<u64>(), CAP - leaves.of_cap(CAP));
-            assert!(under <= most, "{under} under way of {most} that may, {leaves:?}");
+            let (under, most) = (self.isolates.iter().map(surely).sum::<u64>(), CAP - reserve.of_cap(CAP));
+            assert!(under <= most, "{under} under way of {most} that may, {reserve:?}");
         }
         for isolate in &mut self.isolates {
-            let used = isolate.book.in_use(now.plus(isolate.ahead));
+            let used = isolate.lease.in_use(now.plus(isolate.ahead));
             assert!(isolate.live.len() as u64 <= used, "{} under way, {used} known", isolate.live.len());
         }
     }
@@ -292,17 +292,17 @@ proptest! {
         prop_assert_eq!(world.slots.sweep(&world.shelf, world.now), Ok(None));
         prop_assert!(world.shelf.rows.borrow().is_empty());
         let all = [Reserve::Nothing, Reserve::Tenth, Reserve::Fifth];
-        for (index, leaves) in (0..ISOLATES).flat_map(|index| all.map(|leaves| (index, leaves))) {
-            world.crowd(&[index], leaves);
-            prop_assert_eq!(world.live(), CAP - leaves.of_cap(CAP), "isolate {}, {:?}", index, leaves);
+        for (index, reserve) in (0..ISOLATES).flat_map(|index| all.map(|reserve| (index, reserve))) {
+            world.crowd(&[index], reserve);
+            prop_assert_eq!(world.live(), CAP - reserve.of_cap(CAP), "isolate {}, {:?}", index, reserve);
             world.empty();
         }
         // The same where all of them come at once, and then there is still room for those above.
-        for leaves in all {
-            world.crowd(&[0, 1, 2, 3], leaves);
-            prop_assert_eq!(world.live(), CAP - leaves.of_cap(CAP), "all, {:?}", leaves);
+        for reserve in all {
+            world.crowd(&[0, 1, 2, 3], reserve);
+            prop_assert_eq!(world.live(), CAP - reserve.of_cap(CAP), "all, {:?}", reserve);
             world.crowd(&[1], Reserve::Nothing);
-            prop_assert_eq!(world.live(), CAP, "high ones after {:?}", leaves);
+            prop_assert_eq!(world.live(), CAP, "high ones after {:?}", reserve);
             world.empty();
         }
     }

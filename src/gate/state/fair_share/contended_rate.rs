@@ -54,10 +54,10 @@ pub(crate) struct ContendedRate {
     /// How much there is for all, as far as is known: tokens per nanosecond.
     room: f64,
     /// How many times more than at first is tried, where that is above one.
-    bold: f64,
+    growth: f64,
     /// Whether everyone wants more than its share. Then nobody is charged for what the rate had no room for: whoever comes together with all
     /// the others would be held back for the next time, together with them, and the rate left unused until then.
-    alike: bool,
+    all_over_share: bool,
     callers: HashMap<Subject, Share>,
 }
 
@@ -90,8 +90,8 @@ impl ContendedRate {
             ticked: now,
             passed: 0.0,
             room: 0.0,
-            bold: TIMID,
-            alike: false,
+            growth: TIMID,
+            all_over_share: false,
             callers,
         }
     }
@@ -102,7 +102,7 @@ impl ContendedRate {
     }
 
     /// Ends it.
-    pub(crate) fn calm(&mut self, now: Time) {
+    pub(crate) fn end(&mut self, now: Time) {
         self.until = now;
     }
 
@@ -112,7 +112,7 @@ impl ContendedRate {
     }
 
     /// Notes that the caller asks for `cost` tokens; how long until its share has room, if it has to wait.
-    pub(crate) fn over(&mut self, caller: Caller, cost: u64, now: Time) -> Option<Span> {
+    pub(crate) fn wait_for(&mut self, caller: Caller, cost: u64, now: Time) -> Option<Span> {
         self.tick(now);
         // Who is alone takes nothing from anybody.
         let alone = self.callers.len() < 2;
@@ -122,27 +122,27 @@ impl ContendedRate {
         share.asked += cost as f64;
         share.parts += parts;
         share.weight = share.asked / share.parts;
-        let wait = share.until.since(now).over(AT_ONCE);
+        let wait = share.until.since(now).saturating_sub(AT_ONCE);
         if !alone && wait > Span::ZERO {
             // A level that works leaves the rate nothing to refuse; it is crowded all the same.
             self.until = now.plus(CROWDED);
             return Some(wait);
         }
-        // What it asks for counts, whether or not the rate has room (but see `alike`). Else who comes again and again would lose nothing by being
+        // What it asks for counts, whether or not the rate has room (but see `all_over_share`). Else who comes again and again would lose nothing by being
         // refused, and those who do not would lose for all. Who was alone owes no more than what may be taken at once.
         share.until = share.until.max(now).min(now.plus(AT_ONCE)).plus(needs);
         None
     }
 
     /// Notes that `cost` tokens were given out.
-    pub(crate) fn passed(&mut self, cost: u64) {
+    pub(crate) fn note_given(&mut self, cost: u64) {
         self.passed += cost as f64;
     }
 
     /// Notes that the rate had no room for the caller.
     pub(crate) fn refused(&mut self, caller: Caller, cost: u64, now: Time) {
         self.until = now.plus(CROWDED);
-        if self.alike {
+        if self.all_over_share {
             self.repay(caller, cost, now);
         }
         self.enter(caller, now).refused += cost as f64;
@@ -150,7 +150,7 @@ impl ContendedRate {
 
     /// Notes that something else refused the caller, which has taken nothing of this rate. What was shared out otherwise would be too little,
     /// since less is given out than is asked for and there is.
-    pub(crate) fn spared(&mut self, caller: Caller, cost: u64, now: Time) {
+    pub(crate) fn refund(&mut self, caller: Caller, cost: u64, now: Time) {
         let share = self.repay(caller, cost, now);
         share.asked = (share.asked - cost as f64).max(0.0);
         share.parts = (share.parts - cost as f64 / f64::from(caller.weight)).max(0.0);
@@ -209,14 +209,14 @@ impl ContendedRate {
         let before = self.level;
         let free = self.callers.values().all(|share| share.refused == 0.0);
         if self.passed > 0.0 {
-            self.alike = asked == 0.0;
+            self.all_over_share = asked == 0.0;
             // Where the rate has refused nobody there is as much as there was: someone has left, or wants less now, and it is the others'.
             let elapsed = elapsed.as_nanos() as f64;
             if !free {
-                (self.room, self.bold) = (0.0, TIMID);
+                (self.room, self.growth) = (0.0, TIMID);
             }
-            self.room = self.room.max(self.passed * (1.0 + (more * self.bold.max(1.0)).min(MOST)) / elapsed);
-            self.bold *= if free { 2.0 } else { 1.0 };
+            self.room = self.room.max(self.passed * (1.0 + (more * self.growth.max(1.0)).min(MOST)) / elapsed);
+            self.growth *= if free { 2.0 } else { 1.0 };
             self.level = self.level_for(self.room * elapsed) / elapsed;
             self.level = self.level.clamp(self.whole / 1e6, self.whole);
         }

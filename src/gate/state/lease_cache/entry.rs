@@ -63,7 +63,7 @@ impl CachedLimit {
     pub fn worth(&self, now: Time) -> Worth {
         let holds = self.leases.iter().any(|held| held.left(now) > 0);
         match () {
-            () if self.known.owes() || holds => Worth::Tokens,
+            () if self.known.has_unreported() || holds => Worth::Tokens,
             () if self.denied.is_some_and(|denied| now < denied.until) => Worth::Calls,
             () if self.known.matters(now) => Worth::Knowledge,
             () => Worth::Nothing,

@@ -16,11 +16,11 @@ fn caller(number: u64) -> Subject {
 #[test]
 fn a_flood_of_callers_that_matter_takes_the_place_of_some_of_them_not_of_all() {
     let terms = Terms::Rate(Gcra::new(Span::from_secs(12), 5).unwrap());
-    let mut wallet = LeaseCache::default();
+    let mut lease_cache = LeaseCache::default();
     for number in 0..CALLERS {
-        wallet.owe((0, Some(caller(number))), &terms, 2, EVENING);
+        lease_cache.add_debt((0, Some(caller(number))), &terms, 2, EVENING);
     }
-    let known = |number: &u64| wallet.begin((0, Some(caller(*number))), EVENING).debt > Span::ZERO;
+    let known = |number: &u64| lease_cache.starting_point((0, Some(caller(*number))), EVENING).debt > Span::ZERO;
     let kept = (0..CALLERS).filter(known).count();
     assert!((15_000..=20_000).contains(&kept), "{kept} kept");
 }
@@ -28,13 +28,14 @@ fn a_flood_of_callers_that_matter_takes_the_place_of_some_of_them_not_of_all() {
 #[test]
 fn what_is_owed_outlives_callers_of_whom_nothing_would_be_lost() {
     let terms = Terms::Rate(Gcra::new(Span::from_secs(12), 5).unwrap());
-    let mut wallet = LeaseCache::default();
+    let mut lease_cache = LeaseCache::default();
     for number in 0..10_000 {
-        wallet.owe((0, Some(caller(number))), &terms, 2, EVENING);
+        lease_cache.add_debt((0, Some(caller(number))), &terms, 2, EVENING);
     }
     for number in 10_000..60_000 {
-        wallet.ask((0, Some(caller(number))), &terms, 1, EVENING, Span::from_millis(250));
+        lease_cache.wish_for((0, Some(caller(number))), &terms, 1, EVENING, Span::from_millis(250));
     }
-    let mut owed = |number| wallet.ask((0, Some(caller(number))), &terms, 1, EVENING, Span::from_millis(250)).1;
+    let mut owed =
+        |number| lease_cache.wish_for((0, Some(caller(number))), &terms, 1, EVENING, Span::from_millis(250)).1;
     assert_eq!((0..10_000).filter(|number| owed(*number) == 2).count(), 10_000);
 }
