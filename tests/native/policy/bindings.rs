@@ -8,7 +8,7 @@ fn names(binding: &Binding) -> Vec<&str> {
 }
 
 #[test]
-fn the_example_of_the_readme_is_understood() {
+fn the_example_of_the_configuration_page_is_understood() {
     let policy = policy(json!({
         "ORIGIN": "https://origin.example.com",
         "KEY": "header:x-api-key, bearer",
