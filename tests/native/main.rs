@@ -11,6 +11,7 @@
 
 mod actor;
 mod adaptive;
+mod docs;
 mod gate;
 mod http;
 mod identity;
