@@ -2,10 +2,10 @@
 
 use crate::concurrency::heartbeats::{Heartbeats, Id};
 use crate::concurrency::per_reserve::PerReserve;
-use crate::gate::state::actor_health::CircuitBreaker;
 use crate::limit::monotonic::MonotonicClock;
 use crate::limit::time::{Span, Time};
 use crate::policy::Size;
+use crate::protocol::circuit_breaker::CircuitBreaker;
 use crate::protocol::permits::{Holder, OriginSample, PermitAsk, Reserve};
 use renewal::{Asked, Checked};
 

@@ -6,11 +6,11 @@ use crate::gate::decision::{Decision, Unchecked};
 use crate::gate::on_error::OnErrorActions;
 use crate::gate::pending::{PendingLimit, refusing};
 use crate::gate::plan::LimitGroup;
-use crate::gate::state::actor_health::CallPermission;
 use crate::gate::state::call_budget::BudgetStage;
 use crate::gate::state::tokens::{RoundTrip, Tokens};
 use crate::limit::time::{Span, Time};
 use crate::policy::OnError;
+use crate::protocol::circuit_breaker::CallPermission;
 use crate::protocol::rates::{Actors, Ask, CallError, Enforcement, Intent, Outcome, Reply};
 use futures_util::future::join_all;
 

@@ -2,13 +2,14 @@
 
 use crate::gate::decide::Gate;
 use crate::gate::plan::{Plan, PlannedLimit, Timing};
-use crate::gate::state::actor_health::{ActorHealth, CallPermission, CallResult};
+use crate::gate::state::actor_health::ActorHealth;
 use crate::gate::state::call_budget::{self, BudgetStage};
 use crate::gate::state::lease_cache::{IDLE, LeaseCache, LimitKey};
 use crate::gate::state::tokens::RoundTrip;
 use crate::limit::lease::{StockLevel, Wish};
 use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
+use crate::protocol::circuit_breaker::{CallPermission, CallResult};
 use crate::protocol::rates::{ActorKey, Actors, Ask, CallError, Demand, Enforcement, Intent, Outcome, Reply};
 use crate::protocol::validate::believe;
 use std::cell::RefCell;

@@ -5,7 +5,6 @@
 
 use crate::actor::rates::prepaid_quota::{PrepaidQuotas, UnusedQuota};
 use crate::actor::rates::quota::{CountedTokens, prepay};
-use crate::gate::state::actor_health::CircuitBreaker;
 use crate::identity::digest::Subject;
 use crate::ledger::Ledger;
 use crate::limit::bucket_table::{Bucket, BucketId, BucketTable, Full};
@@ -15,6 +14,7 @@ use crate::limit::lease::{Horizon, LONGEST_HORIZON, SavedTat, Wish, ahead, grant
 use crate::limit::monotonic::MonotonicClock;
 use crate::limit::time::{Span, Time};
 use crate::limit::warmup::{SavedWarmup, Warmup};
+use crate::protocol::circuit_breaker::CircuitBreaker;
 use crate::protocol::rates::{Ask, Demand, Enforcement, Grant, Intent, Outcome, Reply, Terms};
 use std::cell::RefCell;
 

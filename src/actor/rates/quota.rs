@@ -2,11 +2,11 @@
 
 use crate::actor::rates::buckets::{Buckets, DemandBucket, exhausted};
 use crate::actor::rates::prepaid_quota::Account;
-use crate::gate::state::actor_health::CallResult;
 use crate::ledger::{Added, Entry, Ledger};
 use crate::limit::bucket_table::BucketId;
 use crate::limit::lease::Wish;
 use crate::limit::time::{Span, Time};
+use crate::protocol::circuit_breaker::CallResult;
 use crate::protocol::rates::{Ask, Grant, Outcome, Reply, Terms};
 use std::cell::RefCell;
 

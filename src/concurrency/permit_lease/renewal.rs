@@ -2,8 +2,8 @@
 
 use crate::concurrency::per_reserve::PerReserve;
 use crate::concurrency::permit_lease::{IDLE, PermitLease};
-use crate::gate::state::actor_health::{CallPermission, CallResult};
 use crate::limit::time::{Span, Time};
+use crate::protocol::circuit_breaker::{CallPermission, CallResult};
 use crate::protocol::permits::{OriginSample, PermitAsk, PermitReply, Reserve, TERM};
 
 /// Slots are asked for anew this long after the last answer: three tries before the term ends.

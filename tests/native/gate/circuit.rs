@@ -1,9 +1,10 @@
 //! Whoever is in trouble is left alone for a while, and one question finds out whether it is over.
 
 use super::support::{Deployment, now};
-use penstock::gate::state::actor_health::{ActorHealth, CallPermission, CallResult, CircuitBreaker};
+use penstock::gate::state::actor_health::ActorHealth;
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
+use penstock::protocol::circuit_breaker::{CallPermission, CallResult, CircuitBreaker};
 use penstock::protocol::rates::{ActorKey, CallError};
 
 const NOW: Time = Time::from_millis(1_795_975_200_000);

@@ -2,9 +2,9 @@
 
 use crate::support::EVENING;
 use penstock::concurrency::permit_lease::{NextStep, PermitLease};
-use penstock::gate::state::actor_health::CallResult;
 use penstock::limit::time::{Span, Time};
 use penstock::policy::Size;
+use penstock::protocol::circuit_breaker::CallResult;
 use penstock::protocol::permits::{Holder, PermitAsk, PermitReply, Reserve, TERM};
 
 const ME: Holder = Holder { id: 7, life: 0 };
