@@ -3,7 +3,7 @@
 use super::meter::{self, Random, Seen};
 use super::port::{NoLedger, OneRow, Port, Said, Slot, Want, Wants, set_wall, wall};
 use penstock::actor::rates::buckets::{Buckets, answer};
-use penstock::gate::background::ActorCalls;
+use penstock::gate::actor_calls::ActorCalls;
 use penstock::gate::decide::Gate;
 use penstock::gate::plan::{Plan, Timing};
 use penstock::gate::state::actor_health::ActorHealth;

@@ -1,35 +1,56 @@
-//! Off the request's path: asking for more before what is in hand is gone, and giving back what nobody uses.
+//! Work after the answer: refills leases before they are empty, gives idle quota tokens back, and prepays
+//! the day's call budget.
 
+use crate::gate::actor_calls::ActorCalls;
 use crate::gate::decide::Gate;
 use crate::gate::plan::{Plan, PlannedLimit, Timing};
-use crate::gate::state::actor_health::ActorHealth;
-use crate::gate::state::call_budget::{self, BudgetStage};
+use crate::gate::state::call_budget;
 use crate::gate::state::lease_cache::{IDLE, LeaseCache, LimitKey};
 use crate::gate::state::tokens::RoundTrip;
 use crate::limit::lease::{StockLevel, Wish};
 use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
-use crate::protocol::circuit_breaker::{CallPermission, CallResult};
-use crate::protocol::rates::{ActorKey, Actors, Ask, CallError, Demand, Enforcement, Intent, Outcome, Reply};
+use crate::protocol::rates::{ActorKey, Actors, Ask, Demand, Enforcement, Intent, Outcome};
 use crate::protocol::validate::believe;
-use std::cell::RefCell;
+use futures_util::future::join_all;
 
-/// How often a holder of quota tokens looks whether they lie idle, before it leaves them to the next request.
-const LOOKS: u32 = 20;
+/// How often a task looks whether quota tokens lie idle, once per [`IDLE`], before it leaves them to the
+/// next request.
+const CHECKS: u32 = 20;
 
-/// Nobody waits for what is asked for here, so a late answer is taken in as well: its slots may still be good.
+/// How long a background question waits for its reply at least. No client waits for it, and a late grant
+/// may still be good.
 const PATIENT: Span = Span::from_secs(2);
 
-/// A question to ask when the request has been answered. It borrows nothing from the request.
+/// A question to one actor that no request waits for. It borrows nothing from the request.
 #[derive(Debug)]
 pub struct BackgroundTask {
     actor: ActorKey<'static>,
     ask: Ask,
+    /// The keys of the demands of `ask`, in their order.
     names: Vec<LimitKey>,
 }
 
+/// All work to do after one request.
+#[derive(Debug)]
+pub struct Background {
+    refills: Vec<BackgroundTask>,
+    idle_quota: Vec<BackgroundTask>,
+}
+
 impl<A: Actors> Gate<'_, A> {
-    /// What to ask for after a request that passed: more of what runs low, and in the same question of what will soon.
+    /// The work to do after a request; `None` where there is none. Leases are refilled after a request
+    /// that `passed`. Idle quota is looked after in any case, since a refused request may have given
+    /// tokens back to the lease cache.
+    pub fn background(&self, plan: &Plan<'_>, passed: bool) -> Option<Background> {
+        let idle_quota = self.idle_quota_tasks(plan);
+        let refills = if passed { self.refill_tasks(plan) } else { Vec::new() };
+        let prepays = self.actor_health.borrow().budget.is_due(self.now());
+        (prepays || !refills.is_empty() || !idle_quota.is_empty()).then_some(Background { refills, idle_quota })
+    }
+
+    /// Questions for more of each lease that runs low. A question to an actor also asks for the leases of
+    /// the same group that will run low soon.
     pub fn refill_tasks(&self, plan: &Plan<'_>) -> Vec<BackgroundTask> {
         let patience = self.patience.deadline;
         let low = |lease_cache: &LeaseCache, name, now| lease_cache.stock_level(name, now, patience) == StockLevel::Low;
@@ -39,7 +60,7 @@ impl<A: Actors> Gate<'_, A> {
         })
     }
 
-    /// What to look after when a request has passed: quota tokens in hand that nobody looks after yet.
+    /// Tasks for quota tokens that the isolate holds and that no task looks after yet.
     pub fn idle_quota_tasks(&self, plan: &Plan<'_>) -> Vec<BackgroundTask> {
         let held = |lease_cache: &LeaseCache, name, now| lease_cache.holds_quota(name, now);
         self.tasks(plan, held, |lease_cache, name, met, now| {
@@ -48,7 +69,7 @@ impl<A: Actors> Gate<'_, A> {
         })
     }
 
-    /// One for each stop where something is `due`, with all that it `wants` there.
+    /// One task for each group in which a limit is `due`, about all limits of the group that it `wants`.
     fn tasks(
         &self,
         plan: &Plan<'_>,
@@ -67,9 +88,9 @@ impl<A: Actors> Gate<'_, A> {
                 }
                 let wanted = group.limits.iter().filter_map(|met| {
                     let name = name(met);
-                    let (wish, owed) = wants(&mut lease_cache, name, met, now)?;
-                    // Nothing is asked for a request here, so no limit's refusal may stand in another's way.
-                    Some((name, Demand { enforcement: Enforcement::Shadow, ..met.demand(0, wish, owed) }))
+                    let (wish, unreported) = wants(&mut lease_cache, name, met, now)?;
+                    // No request is at stake, so no limit's refusal may stand in another limit's way.
+                    Some((name, Demand { enforcement: Enforcement::Shadow, ..met.demand(0, wish, unreported) }))
                 });
                 let (names, demands): (Vec<LimitKey>, Vec<Demand>) = wanted.unzip();
                 let Timing { durable_after, .. } = self.patience;
@@ -80,95 +101,27 @@ impl<A: Actors> Gate<'_, A> {
     }
 }
 
-/// Runs errands for one isolate.
-#[derive(Debug)]
-pub struct ActorCalls<'r, A> {
-    /// Those who hold the state.
-    pub actors: &'r A,
-    /// What the isolate holds.
-    pub lease_cache: &'r RefCell<LeaseCache>,
-    /// Which actors are left alone.
-    pub actor_health: &'r RefCell<ActorHealth>,
-    /// The settings that travel with every question.
-    pub patience: Timing,
-    /// Reads the wall clock.
-    pub wall: fn() -> Time,
-}
-
 impl<A: Actors> ActorCalls<'_, A> {
-    /// Asks the actor at `actor`, unless it is left alone or there is no time.
-    pub(super) async fn call(&self, actor: &ActorKey<'_>, ask: &Ask, patience: Span) -> Result<Reply, CallError> {
-        match self.admit(actor, patience) {
-            Some(pass) => self.call_with(pass, actor, ask, patience).await,
-            None => Err(CallError::NotAsked),
-        }
+    /// Does the work, and prepays calls if that is due.
+    pub async fn run(&self, background: Background) {
+        self.prepay().await;
+        join_all(background.refills.into_iter().map(|task| self.refill(task))).await;
+        join_all(background.idle_quota.into_iter().map(|task| self.return_idle_quota(task))).await;
     }
 
-    /// The same, having found out that it may be asked.
-    pub(super) async fn call_with(
-        &self,
-        pass: CallPermission,
-        actor: &ActorKey<'_>,
-        ask: &Ask,
-        patience: Span,
-    ) -> Result<Reply, CallError> {
-        let asked = self.now();
-        self.actor_health.borrow_mut().budget.spend(1);
-        let answer = self.actors.ask(actor, ask, patience).await;
-        let answer = answer.and_then(|reply| believe(ask, reply, (self.wall)()));
-        if let Ok(reply) = &answer {
-            self.actor_health.borrow_mut().budget.spend_more(reply.rows, reply.d1);
-        }
-        let heard = match &answer {
-            // At the end of a decision's time an answer may be late without anyone's fault; and so it may for whoever has spent half of it on
-            // waiting for others' answers, when those have come.
-            Err(CallError::Late)
-                if self.is_short(patience)
-                    || patience.times(2) <= self.patience.deadline
-                        && self.actor_health.borrow().has_answered_since(actor, asked) =>
-            {
-                CallResult::Nothing
-            }
-            answer => CallResult::of(answer),
-        };
-        let now = self.now();
-        self.actor_health.borrow_mut().record(actor, pass, heard, asked, now);
-        answer
-    }
-
-    /// Whether the actor at `actor` may be asked.
-    pub(super) fn admit(&self, actor: &ActorKey<'_>, patience: Span) -> Option<CallPermission> {
-        let now = self.now();
-        let mut actor_health = self.actor_health.borrow_mut();
-        // What is asked of someone who was in trouble needs its time; and whoever has waited for others' answers, and has too little left
-        // by what the last one took, would only make them wait longer.
-        let waited = patience.times(4) < self.patience.deadline.times(3);
-        let in_vain = self.is_short(patience) && actor_health.is_open(actor)
-            || waited && actor_health.answers_slower_than(actor, now, patience);
-        if patience == Span::ZERO || in_vain || actor_health.budget.stage(now) == BudgetStage::Alone {
-            return None;
-        }
-        actor_health.admit(actor, now, patience)
-    }
-
-    fn is_short(&self, patience: Span) -> bool {
-        patience.times(4) < self.patience.deadline
-    }
-
-    /// Asks for more, and takes in what comes.
+    /// Asks for more tokens, and takes in the grants.
     pub async fn refill(&self, task: BackgroundTask) {
         let asked = self.now();
-        let answer = self.call(&task.actor, &task.ask, self.patience.patient()).await;
+        let reply = self.call(&task.actor, &task.ask, self.patience.patient()).await;
         let round_trip = RoundTrip { asked, heard: self.now() };
         let mut lease_cache = self.lease_cache.borrow_mut();
-        let Ok(reply) = answer else {
-            let told = task.names.iter().zip(&task.ask.demands);
-            told.for_each(|(name, demand)| lease_cache.note_lost(*name, demand.unreported));
+        let demands = task.names.iter().zip(&task.ask.demands);
+        let Ok(reply) = reply else {
+            demands.for_each(|(name, demand)| lease_cache.note_lost(*name, demand.unreported));
             return;
         };
         let grants = reply.grants.into_iter().chain(core::iter::repeat(None));
-        let asked = task.names.iter().zip(&task.ask.demands);
-        for (((name, demand), outcome), grant) in asked.zip(&reply.outcomes).zip(grants) {
+        for (((name, demand), outcome), grant) in demands.zip(&reply.outcomes).zip(grants) {
             lease_cache.accept_grant(*name, &demand.terms, grant, outcome, round_trip);
             if matches!(outcome, Outcome::Met { .. }) {
                 lease_cache.observe(*name, demand, outcome, reply.horizon, round_trip);
@@ -176,12 +129,13 @@ impl<A: Actors> ActorCalls<'_, A> {
         }
     }
 
-    /// Waits until quota tokens lie idle, and gives them back: once, whatever becomes of it.
+    /// Waits until quota tokens lie idle, and gives them back. They are given back once, whether or not
+    /// the call succeeds.
     pub async fn return_idle_quota(&self, mut task: BackgroundTask) {
-        for _ in 0..LOOKS {
+        for _ in 0..CHECKS {
             self.actors.sleep(IDLE).await;
             let now = self.now();
-            // What is taken out is given back once, so not where it would not be asked.
+            // Tokens taken out of the cache are sent once, so not while the actor would not be asked.
             if self.actor_health.borrow().is_silent(&task.actor, now) {
                 continue;
             }
@@ -201,7 +155,7 @@ impl<A: Actors> ActorCalls<'_, A> {
         task.names.iter().for_each(|name| lease_cache.release_return(*name));
     }
 
-    /// Prepays calls, where it is time to.
+    /// Prepays a chunk of the day's call budget, if that is due.
     pub async fn prepay(&self) {
         let now = self.now();
         let ask = {
@@ -211,24 +165,20 @@ impl<A: Actors> ActorCalls<'_, A> {
             }
             budget.question(now)
         };
-        let answer = self.actors.ask(&ActorKey::Shared(call_budget::NAME.into()), &ask, PATIENT).await;
-        let (answer, now) = (answer.and_then(|reply| believe(&ask, reply, (self.wall)())), self.now());
+        let reply = self.actors.ask(&ActorKey::Shared(call_budget::NAME.into()), &ask, PATIENT).await;
+        let (reply, now) = (reply.and_then(|reply| believe(&ask, reply, (self.wall)())), self.now());
         let cost = ask.demands.iter().map(|demand| demand.cost).sum();
-        let outcome = answer.as_ref().ok().and_then(|reply| reply.outcomes.first());
+        let outcome = reply.as_ref().ok().and_then(|reply| reply.outcomes.first());
         let budget = &mut self.actor_health.borrow_mut().budget;
         budget.record(cost, outcome, now);
-        if let Ok(reply) = &answer {
+        if let Ok(reply) = &reply {
             budget.spend_more(reply.rows, reply.d1);
         }
-    }
-
-    fn now(&self) -> Time {
-        self.lease_cache.borrow_mut().now((self.wall)())
     }
 }
 
 impl Timing {
-    /// How long what is asked for off the request's path is waited for.
+    /// How long a background question waits for its reply.
     fn patient(&self) -> Span {
         self.deadline.max(PATIENT)
     }

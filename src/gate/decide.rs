@@ -1,11 +1,18 @@
-//! Meets a plan's limits and stops at the first refusal, all of it before one deadline.
+//! Decides about one request: meets its limits one after the other, within one deadline.
 //!
-//! A caller's limits come first, so that whoever they refuse has taken nothing of what others share. What the wallet
-//! can settle costs no call. What a refused request has taken goes back into the wallet, but for what it has paid to its
-//! caller's limits before the one that refused.
+//! 1. The caller's own limits, so that a caller they refuse has taken nothing of what everyone shares.
+//! 2. The caller's share of a contended rate.
+//! 3. Permits of the caps.
+//! 4. The shared limits.
+//!
+//! The lease cache is asked first at each stage, and settles most limits without a call. The first refusal
+//! ends the decision. Tokens of a refused request go back into the lease cache, except those that it has
+//! paid to its caller's limits before the one that refused.
 
+use crate::gate::deadline::{Deadline, Later, POLL_EVERY};
 use crate::gate::decision::Decision;
-use crate::gate::pending::{PendingLimit, limits, note, refusing, settled};
+use crate::gate::pending::{PendingLimit, limits, record_outcome, refusing, settled};
+use crate::gate::permit_port::{NoCaps, PermitPort};
 use crate::gate::plan::{LimitGroup, Plan, Timing};
 use crate::gate::state::actor_health::ActorHealth;
 use crate::gate::state::lease_cache::LeaseCache;
@@ -14,20 +21,16 @@ use crate::limit::time::{Span, Time};
 use crate::protocol::rates::{Actors, Intent};
 use std::cell::RefCell;
 
-/// How often a request looks whether the tokens that another has asked for are there. Promises must not be shared between
-/// requests, so it looks at plain data.
-const LOOK: Span = Span::from_millis(2);
-
-/// What a decision needs besides its plan.
+/// Everything that a decision needs besides its plan.
 #[derive(Debug)]
 pub struct Gate<'g, A> {
-    /// Those who hold the state.
+    /// The actors that hold the limits' state.
     pub actors: &'g A,
-    /// What the isolate can decide alone.
+    /// The leases and denials that the isolate keeps.
     pub lease_cache: &'g RefCell<LeaseCache>,
-    /// What it counts when it is on its own.
+    /// The counts of this isolate alone, for limits whose actors cannot be asked.
     pub local: &'g RefCell<LocalLimiter>,
-    /// Which actors are left alone.
+    /// Which actors fail, and are left alone.
     pub actor_health: &'g RefCell<ActorHealth>,
     /// The settings that travel with every question.
     pub patience: Timing,
@@ -35,85 +38,73 @@ pub struct Gate<'g, A> {
     pub wall: fn() -> Time,
 }
 
-/// Which of a refused request's tokens stay paid.
+/// Which tokens of a refused request stay paid.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Paid {
-    /// Those of the stops before the refusing one.
+    /// The tokens of the groups before the one that refused.
     Before,
-    /// None.
+    /// No tokens.
     Nothing,
 }
 
 impl<A: Actors> Gate<'_, A> {
-    /// Decides about one request, within the deadline of its [`Timing`].
+    /// Decides about a request that meets no cap.
     pub async fn decide<'p>(&self, plan: &Plan<'p>) -> Decision<'p> {
-        self.decide_around(plan, 0, async |_| Some(Span::ZERO)).await
+        self.decide_with(plan, &NoCaps).await
     }
 
-    /// Decides about one request, which goes on from its caller's limits to what everyone shares if `between` lets it: that meets so many
-    /// `caps`, is told how much time it has for them, and says how long the request has waited for a place.
-    pub async fn decide_around<'p>(
-        &self,
-        plan: &Plan<'p>,
-        caps: usize,
-        between: impl AsyncFnOnce(Span) -> Option<Span>,
-    ) -> Decision<'p> {
+    /// Decides about a request that meets the limits of `plan` and gets its permits from `caps`, within the
+    /// deadline of its [`Timing`]. A wait for a permit comes on top.
+    pub async fn decide_with<'p>(&self, plan: &Plan<'p>, caps: &impl PermitPort<'p>) -> Decision<'p> {
         let mut decision = Decision::default();
         decision.spent.limits = u32::try_from(plan.limits().count()).unwrap_or(u32::MAX);
-        if !self.passes(plan, caps, between, &mut decision).await {
+        self.meet_all(plan, caps, &mut decision).await;
+        if !decision.is_allowed() {
             decision.min_wait = decision.min_wait.max(self.min_wait(plan));
         }
+        let caps_spent = decision.caps.spent;
+        decision.spent.add(&caps_spent);
+        self.actor_health.borrow_mut().budget.spend(caps_spent.actors.max(caps_spent.rows).into());
         decision
     }
 
-    /// Meets the limits in order; whether the request goes on.
-    async fn passes<'p>(
-        &self,
-        plan: &Plan<'p>,
-        caps: usize,
-        between: impl AsyncFnOnce(Span) -> Option<Span>,
-        decision: &mut Decision<'p>,
-    ) -> bool {
-        let deadline = self.patience.deadline;
-        let due = self.now().plus(deadline);
-        // A caller's actor that hangs must not leave what follows unchecked as well, so a quarter is kept for that; nor must a cap's.
-        let kept = |left: Span, none: bool| if none { Span::ZERO } else { left.half().half() };
-        let alone = plan.shared.is_empty();
-        self.meet(&plan.caller, Paid::Before, due.minus(kept(deadline, alone && caps == 0)), decision).await;
-        if decision.refusal.is_some() || self.over_fair_share(plan, decision) {
-            return false;
+    /// Meets the limits and caps in order, up to the first refusal.
+    async fn meet_all<'p>(&self, plan: &Plan<'p>, caps: &impl PermitPort<'p>, decision: &mut Decision<'p>) {
+        let shares = !plan.shared.is_empty();
+        let deadline = Deadline::after(self.now(), self.patience.deadline);
+        let stage = deadline.for_stage(self.now(), Later::when(shares || caps.caps() > 0));
+        self.meet(&plan.caller, Paid::Before, stage, decision).await;
+        if !decision.is_allowed() || self.over_fair_share(plan, decision) {
+            return;
         }
-        let left = due.since(self.now());
-        let waited = between(left.saturating_sub(kept(left, alone))).await;
-        if let Some(waited) = waited {
-            // Who may wait for a place waits on its own account: or what everyone shares could not be checked afterwards.
-            self.meet(&plan.shared, Paid::Nothing, due.plus(waited), decision).await;
+        decision.caps = caps.admit(deadline.for_stage(self.now(), Later::when(shares))).await;
+        if decision.is_allowed() {
+            self.meet(&plan.shared, Paid::Nothing, deadline.later_by(decision.caps.waited), decision).await;
         }
-        self.record_shares(plan, waited, decision);
-        waited.is_some() && decision.refusal.is_none()
+        self.record_shares(plan, decision);
     }
 
-    /// Meets the limits of some stops by `due`, all or nothing but for what stays paid.
-    async fn meet<'p>(&self, groups: &[LimitGroup<'p>], paid: Paid, due: Time, decision: &mut Decision<'p>) {
+    /// Meets the limits of `groups` by `deadline`: takes from all, or from none but those that stay paid.
+    async fn meet<'p>(&self, groups: &[LimitGroup<'p>], paid: Paid, deadline: Deadline, decision: &mut Decision<'p>) {
         let mut limits = limits(groups);
         let mut refused = self.remember(&mut limits, paid);
         if !refused {
             self.spend(&mut limits);
-            refused = is_open(&limits) && self.wait(&mut limits, paid, due).await;
+            refused = is_open(&limits) && self.wait(&mut limits, paid, deadline).await;
         }
         decision.spent.wallet = decision.spent.wallet.saturating_add(settled(&limits));
-        // What everyone shares is looked at before any of it is taken.
+        // Several shared limits are peeked at before any token of them is taken.
         let looks_first = groups.len() > 1 && paid == Paid::Nothing;
         if !refused
             && is_open(&limits)
-            && (!looks_first || self.ask(&mut limits, groups, Intent::Peek, due, decision).await)
+            && (!looks_first || self.ask(&mut limits, groups, Intent::Peek, deadline, decision).await)
         {
-            self.ask(&mut limits, groups, Intent::Take, due, decision).await;
+            self.ask(&mut limits, groups, Intent::Take, deadline, decision).await;
         }
         self.conclude(limits, paid, decision);
     }
 
-    /// Settles what is known to be refused; whether a binding limit is.
+    /// Settles the limits that the lease cache knows to refuse; whether an enforced one does.
     fn remember(&self, limits: &mut [PendingLimit<'_, '_>], paid: Paid) -> bool {
         let mut lease_cache = self.lease_cache.borrow_mut();
         let now = lease_cache.now((self.wall)());
@@ -132,7 +123,7 @@ impl<A: Actors> Gate<'_, A> {
         true
     }
 
-    /// Settles what there are tokens for.
+    /// Settles the limits that the lease cache holds tokens of.
     fn spend(&self, limits: &mut [PendingLimit<'_, '_>]) {
         let mut lease_cache = self.lease_cache.borrow_mut();
         let now = lease_cache.now((self.wall)());
@@ -144,20 +135,19 @@ impl<A: Actors> Gate<'_, A> {
         }
     }
 
-    /// Waits for what other requests have asked for, where that is the case; whether it turned out that a binding limit refuses.
-    async fn wait(&self, limits: &mut [PendingLimit<'_, '_>], paid: Paid, due: Time) -> bool {
-        // Half of what is left is kept for a question of its own.
-        let begun = self.now();
-        let end = begun.plus(due.since(begun).half());
+    /// Waits for tokens that other requests have already asked for; whether an enforced limit then refuses.
+    /// Half of the time left is kept for a question of this request's own.
+    async fn wait(&self, limits: &mut [PendingLimit<'_, '_>], paid: Paid, deadline: Deadline) -> bool {
+        let end = deadline.half(self.now());
         let mut noted = false;
-        while self.now() < end && self.is_asked_for(limits) {
+        while end.left(self.now()) > Span::ZERO && self.is_asked_for(limits) {
             if !noted {
                 noted = true;
                 let mut lease_cache = self.lease_cache.borrow_mut();
                 let open = limits.iter().filter(|pending| pending.outcome.is_none());
                 open.for_each(|pending| lease_cache.note_waiting(pending.name, pending.planned.limit.cost));
             }
-            self.actors.sleep(LOOK).await;
+            self.actors.sleep(POLL_EVERY).await;
             if self.remember(limits, paid) {
                 return true;
             }
@@ -166,7 +156,8 @@ impl<A: Actors> Gate<'_, A> {
         false
     }
 
-    /// Whether somebody has asked for what is not settled yet, and may still be answered.
+    /// Whether another request has a call in flight for a limit that is not settled, which may still be
+    /// answered.
     fn is_asked_for(&self, limits: &[PendingLimit<'_, '_>]) -> bool {
         let now = self.now();
         let (lease_cache, actor_health) = (self.lease_cache.borrow(), self.actor_health.borrow());
@@ -175,7 +166,8 @@ impl<A: Actors> Gate<'_, A> {
         open.any(|pending| lease_cache.has_call_in_flight(pending.name, now, self.patience.deadline))
     }
 
-    /// Writes down what became of the limits, and puts back what a refused request has not paid; what it takes alone it owes.
+    /// Records the outcomes, and gives back the tokens of a refused request that do not stay paid. Tokens
+    /// taken without the actor are debt that its next question reports.
     fn conclude<'p>(&self, limits: Vec<PendingLimit<'_, 'p>>, paid: Paid, decision: &mut Decision<'p>) {
         let kept = match (refusing(&limits), paid) {
             (None, _) => usize::MAX,
@@ -185,7 +177,7 @@ impl<A: Actors> Gate<'_, A> {
         let mut lease_cache = self.lease_cache.borrow_mut();
         let now = lease_cache.now((self.wall)());
         for pending in limits {
-            note(&pending, decision);
+            record_outcome(&pending, decision);
             let refused = pending.order >= kept;
             match pending {
                 PendingLimit { held: Some(held), .. } if refused => lease_cache.give_back(pending.name, held, now),
@@ -206,7 +198,7 @@ impl<A: Actors> Gate<'_, A> {
     }
 }
 
-/// Whether there is anything that the wallet has not settled.
+/// Whether a limit is not settled yet.
 fn is_open(limits: &[PendingLimit<'_, '_>]) -> bool {
     limits.iter().any(|pending| pending.outcome.is_none())
 }

@@ -1,49 +1,64 @@
-//! What was decided about a request, and what it took to decide.
+//! The result of a decision about one request, and its cost.
 
 use crate::gate::plan::PlannedLimit;
 use crate::identity::digest::Subject;
 use crate::limit::time::{Span, Time};
+use crate::policy::{Binding, Cap, Limit};
 use crate::protocol::rates::CallError;
 use core::cmp::Reverse;
+use std::rc::Rc;
 
-/// Why a limit refuses.
+/// Why a limit or a cap refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
-    /// The caller is too fast.
+    /// The caller is too fast for a rate of its own.
     RateLimited,
-    /// The caller's day is used up.
+    /// The caller has used up its quota of the day.
     QuotaExhausted,
-    /// It is crowded; no fault of the caller's.
+    /// A limit or cap that everyone shares has no room. The caller is not at fault.
     OverCapacity,
-    /// The limit cannot be checked, and must not be passed unchecked.
+    /// The limit cannot be checked, and its `on_error` is `closed`.
     LimiterUnavailable,
 }
 
-/// One limit's refusal.
+/// The refusal of one limit.
 #[derive(Clone, Debug)]
 pub struct Refusal<'p> {
-    /// The limit that refuses.
+    /// The limit.
     pub planned: PlannedLimit<'p>,
-    /// Why.
+    /// Why it refuses.
     pub reason: Reason,
-    /// How long until this limit would let the request, alone, pass.
+    /// How long until this limit would let the request pass, if no other request came.
     pub wait: Span,
-    /// For a quota: the instant at which its next day begins, if that is what is waited for.
+    /// The instant at which a quota's next day begins, if `wait` ends there; `None` for a rate.
     pub until: Option<Time>,
-    /// Whole tokens there, fewer than the request costs.
+    /// Whole tokens in the bucket, or left of the day: fewer than the request costs.
     pub left: u64,
-    /// Who was refused; `None` at a shared limit.
+    /// The subject whose bucket it is; `None` at a shared limit.
     pub subject: Option<Subject>,
 }
 
-/// Where a caller stands with one of its own limits after a request that passed.
+/// The refusal of one cap.
 #[derive(Clone, Copy, Debug)]
-pub struct Standing<'p> {
+pub struct CapRefusal<'p> {
+    /// The cap.
+    pub cap: &'p Rc<Cap>,
+    /// The binding that it belongs to.
+    pub binding: &'p Binding,
+    /// [`Reason::OverCapacity`] or [`Reason::LimiterUnavailable`].
+    pub reason: Reason,
+    /// How long the client should wait before it tries again.
+    pub wait: Span,
+}
+
+/// How much a limit has left for its caller after a request.
+#[derive(Clone, Copy, Debug)]
+pub struct LimitUsage<'p> {
     /// The limit.
-    pub planned: PlannedLimit<'p>,
+    pub limit: &'p Limit,
     /// Whole tokens left.
     pub left: u64,
-    /// How long until there is one more; zero when full.
+    /// How long until there is one more token; zero for a full bucket.
     pub more: Span,
 }
 
@@ -52,11 +67,11 @@ pub struct Standing<'p> {
 pub struct Unchecked<'p> {
     /// The limit.
     pub planned: PlannedLimit<'p>,
-    /// What was wrong; `None` where the actor answered and D1 did not.
+    /// Why its actor gave no answer; `None` where the actor answered and D1 did not.
     pub error: Option<CallError>,
 }
 
-/// What deciding cost.
+/// The cost of a decision, as the `Penstock-Trace` header tells it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
     /// Calls to Durable Objects.
@@ -65,14 +80,14 @@ pub struct Spent {
     pub d1: u32,
     /// Rows written by both.
     pub rows: u32,
-    /// Limits settled from the wallet.
+    /// Limits settled from the lease cache (`wallet` in the trace).
     pub wallet: u32,
-    /// Limits met.
+    /// Limits and caps met.
     pub limits: u32,
 }
 
 impl Spent {
-    /// Adds what something else took.
+    /// Adds `other` to this cost.
     pub fn add(&mut self, other: &Spent) {
         for (mine, more) in [
             (&mut self.actors, other.actors),
@@ -86,50 +101,80 @@ impl Spent {
     }
 }
 
+/// What the caps said to a request.
+#[derive(Clone, Debug, Default)]
+pub struct Admission<'p> {
+    /// The cap that refuses the request, if one does. The request then has no permit.
+    pub refusal: Option<CapRefusal<'p>>,
+    /// Refusals by caps in shadow, which stop no request.
+    pub shadows: Vec<CapRefusal<'p>>,
+    /// Caps whose actors could not be asked, and why.
+    pub unchecked: Vec<(&'p Cap, CallError)>,
+    /// Caps that are checked again, and could not be before.
+    pub restored: Vec<&'p Cap>,
+    /// How long the request has waited for permits.
+    pub waited: Span,
+    /// The cost.
+    pub spent: Spent,
+}
+
 /// Everything that was found out about one request.
 #[derive(Clone, Debug, Default)]
 pub struct Decision<'p> {
-    /// The refusal with the longest wait, if the request may not go on.
+    /// The refusal with the longest wait, if a limit refuses the request.
     pub refusal: Option<Refusal<'p>>,
-    /// Whoever is refused need not come back sooner: other limits would refuse it until then, those that it has paid included, or it has had
-    /// its share of a crowded one.
+    /// The earliest useful retry of a refused request, beside the wait of the limit that refused: other
+    /// limits would refuse until then, or the caller has had its share of a contended rate.
     pub min_wait: Span,
-    /// Refusals by limits in shadow, which stop nobody.
+    /// Refusals by limits in shadow, which stop no request.
     pub shadows: Vec<Refusal<'p>>,
     /// Limits that could not be checked.
     pub unchecked: Vec<Unchecked<'p>>,
-    /// Limits that were checked again, and could not be before.
+    /// Limits that are checked again, and could not be before.
     pub restored: Vec<PlannedLimit<'p>>,
-    /// The tightest of the caller's own limits, where the request passed.
-    pub tightest: Option<Standing<'p>>,
-    /// What it took.
+    /// The usage of the caller's own limit with the fewest requests left, where the request passed.
+    pub tightest: Option<LimitUsage<'p>>,
+    /// What the caps said.
+    pub caps: Admission<'p>,
+    /// The cost, that of the caps included.
     pub spent: Spent,
 }
 
 impl Refusal<'_> {
-    /// Makes the wait no shorter than `least`. Where that is longer than a day lasts, it is no longer the next day that is waited for.
-    pub fn wait_for(&mut self, least: Span) {
-        if self.wait.as_secs_up() < least.as_secs_up() {
+    /// Makes the wait at least `min_wait`. A wait beyond the day's end is not for the next day any more,
+    /// so `until` is dropped then.
+    pub fn wait_for(&mut self, min_wait: Span) {
+        if self.wait.as_secs_up() < min_wait.as_secs_up() {
             self.until = None;
         }
-        self.wait = self.wait.max(least);
+        self.wait = self.wait.max(min_wait);
     }
 }
 
 impl<'p> Decision<'p> {
-    /// Notes a refusal; the one with the longest wait is told to the caller.
+    /// Whether the request may go on to the origin.
+    pub fn is_allowed(&self) -> bool {
+        self.refusal.is_none() && self.caps.refusal.is_none()
+    }
+
+    /// How many limits and caps could not be checked.
+    pub fn unchecked_count(&self) -> usize {
+        self.unchecked.len().saturating_add(self.caps.unchecked.len())
+    }
+
+    /// Records a refusal. The client is told of the one with the longest wait.
     pub fn refuse(&mut self, refusal: Refusal<'p>) {
         if self.refusal.as_ref().is_none_or(|known| known.wait < refusal.wait) {
             self.refusal = Some(refusal);
         }
     }
 
-    /// Notes where the caller stands with a limit; the one with the fewest requests left is told to it.
-    pub fn stand(&mut self, standing: Standing<'p>) {
-        let requests = |s: &Standing<'_>| s.left.checked_div(s.planned.limit.cost);
-        let tightness = |s: &Standing<'_>| (requests(s), Reverse(s.more));
-        if self.tightest.as_ref().is_none_or(|known| tightness(&standing) < tightness(known)) {
-            self.tightest = Some(standing);
+    /// Records a limit's usage. The client is told of the limit with the fewest requests left.
+    pub fn record_usage(&mut self, usage: LimitUsage<'p>) {
+        let requests = |usage: &LimitUsage<'_>| usage.left.checked_div(usage.limit.cost);
+        let tightness = |usage: &LimitUsage<'_>| (requests(usage), Reverse(usage.more));
+        if self.tightest.as_ref().is_none_or(|known| tightness(&usage) < tightness(known)) {
+            self.tightest = Some(usage);
         }
     }
 }

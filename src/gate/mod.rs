@@ -1,21 +1,29 @@
 //! The decision about one request: which rates and quotas it meets, and whether each lets it pass.
 //!
 //! - [`plan`]: the limits that a request meets, in order, grouped by the actor that holds their state
-//! - [`decide`]: meets them one after the other, within one deadline
-//! - [`pending`]: a limit while it is being decided
-//! - [`ask_actors`]: asks the actors for what the isolate cannot decide alone
+//! - [`decide`]: meets them one after the other, up to the first refusal
+//! - [`deadline`]: the time of one decision, divided among its stages
+//! - [`permit_port`]: where a request gets the permits of its caps
+//! - `pending`: a limit while it is being decided
+//! - `share_check`: fair shares of contended rates
+//! - `ask_actors`: asks the actors for what the isolate cannot decide alone
+//! - [`actor_calls`]: one call to an actor, with its permission and its bookkeeping
 //! - [`on_error`]: decides what happens at a limit that cannot be checked
 //! - [`decision`]: the result
 //! - [`retry_after`]: the wait that a refused caller is told
 //! - [`background`]: refills and returns after the answer
 //! - [`state`]: what the isolate remembers between requests
 
+pub mod actor_calls;
 mod ask_actors;
 pub mod background;
+pub mod deadline;
 pub mod decide;
 pub mod decision;
 pub mod on_error;
 mod pending;
+pub mod permit_port;
 pub mod plan;
-mod retry_after;
+pub mod retry_after;
+mod share_check;
 pub mod state;

@@ -1,21 +1,21 @@
-//! What becomes of a request at a limit that cannot be checked: the one place where `on_error` is decided.
+//! What happens to a request at a limit or cap that cannot be checked: the one place that decides `on_error`.
 
 use crate::policy::OnError;
 
-/// What a request may do then.
+/// The three ways that a request can go, one per value of `on_error`.
 #[derive(Clone, Copy, Debug)]
 pub struct OnErrorActions<L, O, C> {
-    /// Go on alone.
+    /// `local`: the isolate counts alone.
     pub local: L,
-    /// Pass.
+    /// `open`: the request passes uncounted.
     pub open: O,
-    /// Be refused.
+    /// `closed`: the request is refused.
     pub closed: C,
 }
 
 impl<L, O, C> OnErrorActions<L, O, C> {
-    /// Goes the way that `on_error` says.
-    pub fn go<T>(self, on_error: OnError) -> T
+    /// Runs the action that `on_error` names.
+    pub fn run<T>(self, on_error: OnError) -> T
     where
         L: FnOnce() -> T,
         O: FnOnce() -> T,
@@ -27,4 +27,14 @@ impl<L, O, C> OnErrorActions<L, O, C> {
             OnError::Closed => (self.closed)(),
         }
     }
+}
+
+/// Whether a request may pass a limit that was not checked, counted or not.
+pub fn may_pass(on_error: OnError) -> bool {
+    OnErrorActions { local: || true, open: || true, closed: || false }.run(on_error)
+}
+
+/// Whether a request passes a limit that was not checked without being counted anywhere.
+pub fn passes_uncounted(on_error: OnError) -> bool {
+    OnErrorActions { local: || false, open: || true, closed: || false }.run(on_error)
 }

@@ -1,6 +1,6 @@
-//! The limits of one request while they are being settled, and what becomes of them in the end.
+//! A limit while it is being decided, and how its outcome becomes part of the decision.
 
-use crate::gate::decision::{Decision, Reason, Refusal, Standing};
+use crate::gate::decision::{Decision, LimitUsage, Reason, Refusal};
 use crate::gate::plan::{LimitGroup, PlannedLimit};
 use crate::gate::state::lease_cache::LimitKey;
 use crate::gate::state::tokens::Tokens;
@@ -9,40 +9,49 @@ use crate::limit::time::{Span, Time};
 use crate::policy::{Mode, Scope};
 use crate::protocol::rates::{CallError, Demand, Outcome};
 
-/// How long a caller is asked to wait when a limit cannot be checked.
+/// The wait that a client is told where a limit cannot be checked.
 const TRY_AGAIN: Span = Span::from_secs(1);
 
-/// One limit on its way to being settled.
+/// One limit that is being decided.
 pub(super) struct PendingLimit<'s, 'p> {
-    /// The place of its stop.
+    /// The index of its group in the plan.
     pub order: usize,
     pub group: &'s LimitGroup<'p>,
     pub planned: PlannedLimit<'p>,
+    /// Its key in the lease cache.
     pub name: LimitKey,
+    /// The outcome; `None` while it is open, or where the request passes uncounted.
     pub outcome: Option<Outcome>,
-    /// The tokens that this request has of it.
+    /// The tokens that this request holds of it.
     pub held: Option<Tokens>,
-    /// What it has taken without its actor.
+    /// The demand that the local limiter has granted, without the actor.
     pub alone: Option<Demand>,
 }
 
-/// The limits of `groups`, none of them settled.
+impl PendingLimit<'_, '_> {
+    /// Whether it is not settled, and its state is with the actor of `group`.
+    pub fn is_open_at(&self, group: &LimitGroup<'_>) -> bool {
+        self.outcome.is_none() && self.group.actor == group.actor
+    }
+}
+
+/// All limits of `groups`, none of them settled.
 pub(super) fn limits<'s, 'p>(groups: &'s [LimitGroup<'p>]) -> Vec<PendingLimit<'s, 'p>> {
-    let of_stop = |(order, group): (usize, &'s LimitGroup<'p>)| {
+    let of_group = |(order, group): (usize, &'s LimitGroup<'p>)| {
         group.limits.iter().map(move |planned| {
             let name = (planned.limit.number, group.subject);
             PendingLimit { order, group, planned: *planned, name, outcome: None, held: None, alone: None }
         })
     };
-    groups.iter().enumerate().flat_map(of_stop).collect()
+    groups.iter().enumerate().flat_map(of_group).collect()
 }
 
-/// How many are settled.
+/// How many limits are settled.
 pub(super) fn settled(limits: &[PendingLimit<'_, '_>]) -> u32 {
     u32::try_from(limits.iter().filter(|pending| pending.outcome.is_some()).count()).unwrap_or(u32::MAX)
 }
 
-/// The place of the first stop at which a binding limit refuses.
+/// The index of the first group in which an enforced limit refuses; `None` where none does.
 pub(super) fn refusing(limits: &[PendingLimit<'_, '_>]) -> Option<usize> {
     let refuses = |pending: &&PendingLimit<'_, '_>| {
         let refused = !matches!(pending.outcome, None | Some(Outcome::Met { .. }));
@@ -51,8 +60,8 @@ pub(super) fn refusing(limits: &[PendingLimit<'_, '_>]) -> Option<usize> {
     limits.iter().find(refuses).map(|pending| pending.order)
 }
 
-/// Writes one limit's outcome into the decision.
-pub(super) fn note<'p>(pending: &PendingLimit<'_, 'p>, decision: &mut Decision<'p>) {
+/// Records one limit's outcome in the decision.
+pub(super) fn record_outcome<'p>(pending: &PendingLimit<'_, 'p>, decision: &mut Decision<'p>) {
     let PendingLimit { planned, group, .. } = *pending;
     let refusal = |reason, wait, until: Option<u64>, left| Refusal {
         planned,
@@ -65,28 +74,30 @@ pub(super) fn note<'p>(pending: &PendingLimit<'_, 'p>, decision: &mut Decision<'
     let refusal = match pending.outcome {
         None => return,
         Some(Outcome::Met { left, more, .. }) => {
-            // What others share is told to nobody who passes: it would tell of others.
+            // The usage of a shared limit is not told to clients: it would tell them about each other.
             if planned.limit.scope != Scope::Global && planned.enforces() {
-                decision.stand(Standing { planned, left, more });
+                decision.record_usage(LimitUsage { limit: planned.limit, left, more });
             }
             return;
         }
         Some(Outcome::Refused { left, wait, until }) => refusal(reason(planned), wait, until, left),
         Some(Outcome::Full { wait }) => refusal(Reason::OverCapacity, wait, None, 0),
-        Some(Outcome::Unknown) => {
-            let here =
-                decision.unchecked.iter().filter(|unchecked| unchecked.planned.limit.number == planned.limit.number);
-            let errors = here.filter_map(|unchecked| match unchecked.error {
-                Some(CallError::OverBudget(wait)) => Some(wait),
-                _ => None,
-            });
-            refusal(Reason::LimiterUnavailable, errors.fold(TRY_AGAIN, Span::max), None, 0)
-        }
+        Some(Outcome::Unknown) => refusal(Reason::LimiterUnavailable, unchecked_wait(planned, decision), None, 0),
     };
     match planned.limit.mode {
         Mode::Enforce => decision.refuse(refusal),
         Mode::Shadow => decision.shadows.push(refusal),
     }
+}
+
+/// The wait at a limit that could not be checked: [`TRY_AGAIN`], or until the call budget is renewed.
+fn unchecked_wait(planned: PlannedLimit<'_>, decision: &Decision<'_>) -> Span {
+    let same = decision.unchecked.iter().filter(|unchecked| unchecked.planned.limit.number == planned.limit.number);
+    let waits = same.filter_map(|unchecked| match unchecked.error {
+        Some(CallError::OverBudget(wait)) => Some(wait),
+        _ => None,
+    });
+    waits.fold(TRY_AGAIN, Span::max)
 }
 
 fn reason(planned: PlannedLimit<'_>) -> Reason {

@@ -1,16 +1,33 @@
-//! What is told to whoever is refused of the limits that did not refuse it.
+//! `Retry-After`: how long a refused client is told to wait.
 //!
-//! The first limit that refuses ends a decision, and what a caller has paid before stays paid. So a caller that comes back when that limit has
-//! room may find another one without: one that was not asked, or one that the refused request itself has paid. As far as this isolate
-//! knows of them, they are told of as well: a wait that is too short sends somebody away twice.
+//! The first limit that refuses ends a decision, and tokens paid before it stay paid. A client that comes
+//! back as soon as that limit has room may therefore be refused by another one: a limit that was not
+//! asked, or one that the refused request itself has emptied. So the wait covers all limits of the plan,
+//! as far as this isolate knows them. A wait that is too short sends a client away twice.
 
 use crate::gate::decide::Gate;
+use crate::gate::decision::Decision;
 use crate::gate::plan::Plan;
-use crate::limit::time::Span;
+use crate::gate::state::retry_spread::RetrySpread;
+use crate::identity::digest::Subject;
+use crate::limit::time::{Span, Time};
 use crate::protocol::rates::Actors;
 
+/// Settles the wait that the client is told: the wait of the limit that refused, a turn of its own in the
+/// crowd that it refused, and no less than what other limits would refuse for.
+pub fn settle(decision: &mut Decision<'_>, spread: &mut RetrySpread, caller: Subject, wall: Time) {
+    let min_wait = decision.min_wait;
+    if let Some(refusal) = &mut decision.refusal {
+        spread.spread(refusal, caller, wall);
+        refusal.wait_for(min_wait);
+    }
+    if let Some(refusal) = &mut decision.caps.refusal {
+        refusal.wait = refusal.wait.max(min_wait);
+    }
+}
+
 impl<A: Actors> Gate<'_, A> {
-    /// How long the limits of `plan` refuse whoever has not passed them, at least.
+    /// How long the limits of `plan` would refuse the request for, at least.
     pub(super) fn min_wait(&self, plan: &Plan<'_>) -> Span {
         let mut lease_cache = self.lease_cache.borrow_mut();
         let now = lease_cache.now((self.wall)());

@@ -1,53 +1,47 @@
-//! A request's way to the origin and back where something depends on how it goes: permits are kept for it, it has a deadline, or every
-//! answer is to have its trace.
+//! A request's way to the origin and back, where something depends on how it goes: the request holds
+//! permits, the origin has a deadline, or the answer carries a trace.
 
-use crate::concurrency::caps::RequestKind;
+use crate::concurrency::plan::RequestKind;
 use crate::http::in_flight::{HeldPermits, NoAnswer};
-use crate::http::incoming::Incoming;
 use crate::http::isolate::Isolate;
 use crate::http::problem::{Failure, Problem};
 use crate::http::proxy::{self, BodyEncoding, OriginRequest};
 use crate::http::rate_headers::Header;
+use crate::http::request_context::RequestContext;
 use crate::http::respond::respond;
 use crate::limit::time::Span;
-use crate::policy::Settings;
 use crate::runtime::clock;
 use web_sys::{AbortController, Response};
 use worker::wasm_bindgen::JsValue;
-use worker::worker_sys::Context;
 
-/// What is to be known on the way.
+/// Everything that [`Forward::send`] needs besides the origin's request.
 pub struct Forward<'a> {
     /// The request.
-    pub incoming: &'a Incoming<'a>,
-    /// The isolate, which hears of troubles.
-    pub isolate: &'a Isolate,
-    /// Its settings.
-    pub settings: &'a Settings,
-    /// What outlives the request.
-    pub context: &'a Context,
-    /// The request's permits.
+    pub cx: &'a RequestContext<'a>,
+    /// The permits that it holds.
     pub permits: HeldPermits,
-    /// What its place is for.
+    /// The protocol that it asks for.
     pub kind: RequestKind,
-    /// How long the origin may take to answer.
+    /// How long the origin may take until its answer begins; `None` for as long as it likes.
     pub timeout: Option<Span>,
-    /// The trace, where it is wanted.
+    /// The `Penstock-Trace` header, where `TRACE` asks for it.
     pub trace: Option<Header>,
 }
 
 impl Forward<'_> {
-    /// Sends the request on, and gives its answer `headers` besides its own. `errands` are sent when the origin has answered.
+    /// Sends the request to the origin, and returns its answer with `headers` added. Calls `answered` as
+    /// soon as the origin has answered or failed.
     ///
     /// # Errors
     /// The runtime's, should it not take a response that we make.
-    pub async fn there_and_back(
+    pub async fn send(
         self,
         origin_request: &OriginRequest<'_>,
         headers: &mut Vec<Header>,
-        errands: impl FnOnce(),
+        answered: impl FnOnce(),
     ) -> Result<Response, JsValue> {
-        let Forward { incoming, isolate, settings, context, mut permits, kind, timeout, trace } = self;
+        let Forward { cx, mut permits, kind, timeout, trace } = self;
+        let RequestContext { incoming, isolate, context, .. } = *cx;
         let deadline = timeout.map(|_| AbortController::new()).transpose()?;
         let body = if permits.is_empty() { BodyEncoding::Untouched } else { BodyEncoding::Raw };
         let signal = deadline.as_ref().map(AbortController::signal);
@@ -56,12 +50,12 @@ impl Forward<'_> {
             Ok(fetch) => permits.wait_for(fetch, timeout).await,
             Err(thrown) => Err(NoAnswer::Thrown(thrown)),
         };
-        errands();
+        answered();
         let response = match answer {
             Ok(response) if permits.is_empty() => response,
             Ok(response) => permits.follow(response, incoming.request, kind, context)?,
-            Err(silence) => {
-                let failure = match silence {
+            Err(no_answer) => {
+                let failure = match no_answer {
                     NoAnswer::Thrown(thrown) => {
                         permits.end(context);
                         unreachable(isolate, &thrown)
@@ -72,7 +66,7 @@ impl Forward<'_> {
                         Failure::OriginTimeout
                     }
                 };
-                return respond(incoming, &Problem::failure(failure), settings, trace);
+                return respond(incoming, &Problem::failure(failure), &cx.loaded.policy.settings, trace);
             }
         };
         headers.extend(trace);
@@ -80,7 +74,7 @@ impl Forward<'_> {
     }
 }
 
-/// Notes that the origin could not be reached, by what the runtime has `thrown`.
+/// Logs that the origin could not be reached: the runtime has `thrown`.
 pub fn unreachable(isolate: &Isolate, thrown: &JsValue) -> Failure {
     isolate.warn("origin", &format!("{thrown:?}"), clock::now());
     Failure::OriginUnreachable

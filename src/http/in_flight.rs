@@ -17,9 +17,9 @@
 //! What is left to `waitUntil` runs for as long as the answer is being sent, however long that is, and for 30 seconds afterwards at most.
 //! So the signs of life go on for a body that streams for hours, and a place that nobody gives back is free soon after at the latest.
 
-use crate::concurrency::caps::RequestKind;
 use crate::concurrency::permit_lease::OriginOutcome;
 use crate::concurrency::permit_leases::PermitGuard;
+use crate::concurrency::plan::RequestKind;
 use crate::http::permit_heartbeat;
 use crate::http::relay::{piped, relay, socket};
 use crate::limit::time::{Span, Time};

@@ -16,6 +16,7 @@ pub mod problem_kind;
 pub mod proxy;
 pub mod rate_headers;
 mod relay;
+pub mod request_context;
 pub mod request_log;
 pub mod respond;
 pub mod serve;

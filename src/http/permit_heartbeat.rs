@@ -2,8 +2,8 @@
 //! when an instance of the module fails, and say it to the next one, which knows of the places then before it looks at their caps.
 
 use crate::actor::permits::client::PermitClient;
-use crate::concurrency::admit::Admit;
 use crate::concurrency::heartbeats::Id;
+use crate::concurrency::permit_calls::PermitCalls;
 use crate::http::isolate::Isolate;
 use crate::limit::time::Span;
 use crate::policy::{Cap, Policy};
@@ -84,15 +84,20 @@ impl KeptPermits {
     }
 
     /// The caps whose idle slots are still to be looked after.
-    fn idle(&self, tends: impl Fn(&Admit<'_, PermitClient>, &Rc<Cap>) -> bool) -> String {
+    fn idle(&self, tends: impl Fn(&PermitCalls<'_, PermitClient>, &Rc<Cap>) -> bool) -> String {
         let admit = self.admit();
         let mut lines = String::new();
         self.permits.iter().filter(|(cap, _)| tends(&admit, cap)).for_each(|(cap, _)| line(&mut lines, cap, None));
         lines
     }
 
-    fn admit(&self) -> Admit<'_, PermitClient> {
-        Admit { actors: &self.client, leases: &self.isolate.permit_leases, patience: self.patience, wall: clock::now }
+    fn admit(&self) -> PermitCalls<'_, PermitClient> {
+        PermitCalls {
+            actors: &self.client,
+            leases: &self.isolate.permit_leases,
+            patience: self.patience,
+            wall: clock::now,
+        }
     }
 }
 

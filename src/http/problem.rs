@@ -1,11 +1,10 @@
 //! What is said when an answer is ours: the facts, in the members of RFC 9457 problem details and
 //! draft-ietf-httpapi-ratelimit-headers-11. [`answer`](crate::http::answer) puts them into the form that the reader wants.
 
-use crate::concurrency::caps::CapRefusal;
-use crate::gate::decision::{Reason, Refusal};
+use crate::gate::decision::{CapRefusal, LimitUsage, Reason, Refusal};
 use crate::gate::plan::{Plan, PlannedLimit};
 use crate::http::problem_kind::ProblemKind;
-use crate::http::rate_headers::{Header, Stand, cap_headers, rate_headers};
+use crate::http::rate_headers::{Header, cap_headers, rate_headers};
 use crate::limit::calendar::Zone;
 use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
@@ -92,7 +91,7 @@ impl<'p> Problem<'p> {
         problem.wait(retry_after);
         problem.retry_at = Some(retry_at);
         problem.midnight = refusal.until.and(zone(limit));
-        let stand = Stand { limit, left: refusal.left, more: Span::from_secs(retry_after) };
+        let stand = LimitUsage { limit, left: refusal.left, more: Span::from_secs(retry_after) };
         let stand = (refusal.reason != Reason::LimiterUnavailable).then_some(stand);
         problem.headers.extend(rate_headers(style, policies(refusal, plan), stand));
         problem
@@ -129,15 +128,16 @@ impl<'p> Problem<'p> {
     /// What a caller is told at `now` that found no place under a cap.
     pub fn cap_refused(crowded: &CapRefusal<'p>, style: HeaderStyle, now: Time) -> Problem<'p> {
         let Cap { name, size, .. } = &**crowded.cap;
+        let wait = crowded.wait.as_secs_up();
         let (cause, detail) = match crowded.reason {
-            Reason::LimiterUnavailable => (ProblemKind::Limit(crowded.reason), unchecked(name, &seconds(crowded.wait))),
+            Reason::LimiterUnavailable => (ProblemKind::Limit(crowded.reason), unchecked(name, &seconds(wait))),
             _ => {
                 let what = if name.ends_with("/sockets") { "open WebSockets" } else { "requests" };
                 let most = match size {
                     Size::Fixed(most) => format!("{most} {what} at once"),
                     Size::Auto { .. } => format!("as many {what} at once as the origin can do with"),
                 };
-                let again = seconds(crowded.wait);
+                let again = seconds(wait);
                 (
                     ProblemKind::Full,
                     format!("It is full: {name} allows {most} for everyone together. Try again in {again}."),
@@ -146,10 +146,10 @@ impl<'p> Problem<'p> {
         };
         let mut problem = Problem::new(cause, detail, crowded.binding.words());
         problem.cap = Some(crowded.cap);
-        problem.wait(crowded.wait);
-        problem.retry_at = Some(Zone::utc().rfc3339(whole_second(now.plus(Span::from_secs(crowded.wait)))));
+        problem.wait(wait);
+        problem.retry_at = Some(Zone::utc().rfc3339(whole_second(now.plus(Span::from_secs(wait)))));
         if cause == ProblemKind::Full {
-            problem.headers.extend(cap_headers(style, crowded.cap, crowded.wait));
+            problem.headers.extend(cap_headers(style, crowded.cap, wait));
         }
         problem
     }

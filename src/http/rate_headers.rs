@@ -2,8 +2,8 @@
 //!
 //! Limits' names are lower-case letters, digits, `-` and `/`, so they need no escaping inside a quoted string.
 
+use crate::gate::decision::LimitUsage;
 use crate::limit::rate::Allowance;
-use crate::limit::time::Span;
 use crate::policy::{Cap, HeaderStyle, Limit, Size};
 
 /// A header's name and value.
@@ -12,22 +12,11 @@ pub type Header = (&'static str, String);
 /// What a calendar day is given as in `w`; the instant at which it ends is in `t`.
 const DAY: u64 = 24 * 60 * 60;
 
-/// Where a caller stands with one limit.
-#[derive(Clone, Copy, Debug)]
-pub struct Stand<'a> {
-    /// The limit.
-    pub limit: &'a Limit,
-    /// Whole tokens left.
-    pub left: u64,
-    /// How long until there is more.
-    pub more: Span,
-}
-
 /// The headers that tell of `stand`, and of `policies` in their order.
 pub fn rate_headers<'a>(
     style: HeaderStyle,
     policies: impl IntoIterator<Item = &'a Limit>,
-    stand: Option<Stand<'_>>,
+    stand: Option<LimitUsage<'_>>,
 ) -> Vec<Header> {
     let mut headers = Vec::new();
     if matches!(style, HeaderStyle::Draft11 | HeaderStyle::Both) {
@@ -35,12 +24,12 @@ pub fn rate_headers<'a>(
         if !policies.is_empty() {
             headers.push(("RateLimit-Policy", policies.join(", ")));
         }
-        if let Some(Stand { limit, left, more }) = stand {
+        if let Some(LimitUsage { limit, left, more }) = stand {
             headers.push(("RateLimit", format!("\"{}\";r={left};t={}", limit.name, more.as_secs_up())));
         }
     }
     if matches!(style, HeaderStyle::Legacy | HeaderStyle::Both)
-        && let Some(Stand { limit, left, more }) = stand
+        && let Some(LimitUsage { limit, left, more }) = stand
     {
         headers.push(("X-RateLimit-Limit", count(limit).to_string()));
         headers.push(("X-RateLimit-Remaining", left.to_string()));

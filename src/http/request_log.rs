@@ -1,7 +1,7 @@
-//! What is logged of one request.
+//! The log lines of one request. A request that passes, and meets no trouble, logs nothing.
 
-use crate::concurrency::caps::Admission;
-use crate::gate::decision::Decision;
+use crate::concurrency::permit_leases::PermitGuard;
+use crate::gate::decision::{Admission, Decision};
 use crate::http::incoming::Incoming;
 use crate::http::isolate::{Isolate, LoadedPolicy};
 use crate::identity::{Presented, Subject};
@@ -17,29 +17,40 @@ use std::rc::Rc;
 use worker::worker_sys::Context;
 use worker::{console_log, console_warn};
 
-/// A little longer than refusals are counted.
-const SOON: Span = Span::from_millis(1_100);
+/// The wait after which counted refusals are logged: a little longer than they are counted for.
+const COUNTS_AFTER: Span = Span::from_millis(1_100);
 
 /// Logs for one request.
-pub struct Reporter<'a> {
-    /// The isolate, which keeps the log short.
+pub struct RequestLog<'a> {
+    /// The isolate, which limits how much is logged.
     pub isolate: &'a Rc<Isolate>,
     /// Its configuration.
     pub loaded: &'a LoadedPolicy,
-    /// What outlives the request.
+    /// The runtime's context, in which a count is logged after the response.
     pub context: &'a Context,
     /// The request.
     pub incoming: &'a Incoming<'a>,
 }
 
-impl Reporter<'_> {
-    /// Logs what was refused, what would have been, and what could not be checked.
-    pub fn decided(&self, decision: &Decision<'_>) {
+impl RequestLog<'_> {
+    /// Logs an address that `BLOCK` refuses, or would refuse.
+    pub fn address(&self, verdict: &AddressVerdict<'_>, ip: Subject) {
+        let refused = verdict.blocked.map(|block| (block, Effect::Refused));
+        let shadow = verdict.shadow.map(|block| (block, Effect::Shadow));
+        for (block, effect) in refused.into_iter().chain(shadow) {
+            let key = || RefusalKey::Block(block.binding.map(|binding| binding.name.clone()), effect);
+            self.refusal(key, |ray| log::blocked(block, ip, effect, ray));
+        }
+    }
+
+    /// Logs what the limits and caps refused or would have refused, what could not be checked, and what is
+    /// checked again. `permits` are the request's own.
+    pub fn decision(&self, decision: &Decision<'_>, caller: Subject, permits: &[PermitGuard]) {
         let refusals = decision.refusal.iter().map(|refusal| (refusal, Effect::Refused));
         let shadows = decision.shadows.iter().map(|refusal| (refusal, Effect::Shadow));
         for (refusal, effect) in refusals.chain(shadows) {
-            let of = || RefusalKey::Limit(refusal.planned.limit.number, refusal.reason, effect);
-            self.refused(of, |ray| log::refusal(refusal, effect, ray));
+            let key = || RefusalKey::Limit(refusal.planned.limit.number, refusal.reason, effect);
+            self.refusal(key, |ray| log::refusal(refusal, effect, ray));
         }
         for unchecked in &decision.unchecked {
             if let Some(line) = self.isolate.recent_warnings.borrow_mut().unchecked(unchecked, clock::now()) {
@@ -50,32 +61,33 @@ impl Reporter<'_> {
             log::warning("BUDGET", stage.words());
         }
         decision.restored.iter().for_each(|met| self.restored(&met.limit.name));
+        self.admission(&decision.caps, caller, permits);
     }
 
-    /// Logs which caps had no place, and which could not be checked.
-    pub fn entered(&self, entry: &Admission<'_>, caller: Subject) {
-        let refused = entry.refused.iter().map(|refusal| (refusal, Effect::Refused));
-        let shadows = entry.shadows.iter().map(|refusal| (refusal, Effect::Shadow));
+    /// Logs the same of the caps, and where an adaptive cap has moved.
+    fn admission(&self, admission: &Admission<'_>, caller: Subject, permits: &[PermitGuard]) {
+        let refused = admission.refusal.iter().map(|refusal| (refusal, Effect::Refused));
+        let shadows = admission.shadows.iter().map(|refusal| (refusal, Effect::Shadow));
         for (refusal, effect) in refused.chain(shadows) {
-            let of = || RefusalKey::Cap {
+            let key = || RefusalKey::Cap {
                 name: refusal.cap.name.clone(),
                 binding: refusal.binding.name.clone(),
                 reason: refusal.reason,
                 effect,
             };
-            self.refused(of, |ray| log::cap_refusal(refusal, caller, effect, ray));
+            self.refusal(key, |ray| log::cap_refusal(refusal, caller, effect, ray));
         }
-        for permit in &entry.permits {
+        for permit in permits {
             if let Some((was, is)) = permit.size_change(clock::now()) {
                 log::moved(&permit.cap().name, was, is);
             }
         }
-        for (cap, error) in &entry.unchecked {
+        for (cap, error) in &admission.unchecked {
             if let Some(line) = self.isolate.recent_warnings.borrow_mut().unchecked_cap(cap, error, clock::now()) {
                 console_warn!("{line}");
             }
         }
-        entry.restored.iter().for_each(|cap| self.restored(&cap.name));
+        admission.restored.iter().for_each(|cap| self.restored(&cap.name));
     }
 
     fn restored(&self, name: &str) {
@@ -84,40 +96,30 @@ impl Reporter<'_> {
         }
     }
 
-    /// Logs an address that is not let in, or would not be.
-    pub fn received(&self, access: &AddressVerdict<'_>, ip: Subject) {
-        let refused = access.blocked.map(|block| (block, Effect::Refused));
-        let shadow = access.shadow.map(|block| (block, Effect::Shadow));
-        for (block, effect) in refused.into_iter().chain(shadow) {
-            let of = || RefusalKey::Block(block.binding.map(|binding| binding.name.clone()), effect);
-            self.refused(of, |ray| log::blocked(block, ip, effect, ray));
-        }
-    }
-
-    /// Tells of a refusal, or counts it.
-    fn refused(&self, of: impl FnOnce() -> RefusalKey, line: impl FnOnce(Option<&str>)) {
+    /// Logs a refusal, or counts it where there are too many.
+    fn refusal(&self, key: impl FnOnce() -> RefusalKey, line: impl FnOnce(Option<&str>)) {
         let before = self.isolate.refusal_sampler.borrow_mut().take(clock::now());
-        tell(before, self.loaded);
-        let say = self.isolate.refusal_sampler.borrow_mut().refused(of, clock::now());
-        match say {
+        log_counts(before, self.loaded);
+        let action = self.isolate.refusal_sampler.borrow_mut().refused(key, clock::now());
+        match action {
             LogAction::Line => line(self.incoming.header("cf-ray").as_deref()),
-            LogAction::First => after_response(self.context, tell_soon(Rc::clone(self.isolate))),
+            LogAction::First => after_response(self.context, log_counts_soon(Rc::clone(self.isolate))),
             LogAction::Nothing => {}
         }
     }
 }
 
-/// Should it not be run to its end, the next refusal tells instead.
-async fn tell_soon(isolate: Rc<Isolate>) {
-    sleep(SOON).await;
+/// Logs the counts a little later. Should the runtime end this work first, the next refusal logs them.
+async fn log_counts_soon(isolate: Rc<Isolate>) {
+    sleep(COUNTS_AFTER).await;
     if let Some(loaded) = &isolate.loaded {
         let counted = isolate.refusal_sampler.borrow_mut().drain();
-        tell(counted, loaded);
+        log_counts(counted, loaded);
     }
 }
 
-fn tell(counted: BTreeMap<RefusalKey, u64>, loaded: &LoadedPolicy) {
-    for (of, count) in counted {
-        log::counted(&of, count, &loaded.policy);
+fn log_counts(counted: BTreeMap<RefusalKey, u64>, loaded: &LoadedPolicy) {
+    for (key, count) in counted {
+        log::counted(&key, count, &loaded.policy);
     }
 }

@@ -3,8 +3,7 @@
 
 pub mod refusal_sampler;
 
-use crate::concurrency::caps::CapRefusal;
-use crate::gate::decision::{Refusal, Unchecked};
+use crate::gate::decision::{CapRefusal, Refusal, Unchecked};
 use crate::identity::Subject;
 use crate::limit::time::{Span, Time};
 use crate::policy::{Block, Cap, Limit, Policy, Scope};
@@ -99,7 +98,7 @@ pub fn cap_refusal_line(crowded: &CapRefusal<'_>, caller: Subject, effect: Effec
         scope: Scope::Global.as_str(),
         reason: crowded.reason.as_str(),
         binding: &crowded.binding.name,
-        wait: Some(crowded.wait),
+        wait: Some(crowded.wait.as_secs_up()),
         count: None,
         caller: Some(caller.to_string()),
         ray: ray.map(cut),

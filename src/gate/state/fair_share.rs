@@ -9,15 +9,10 @@
 //! in time: as long as its share needs to bring what it has taken. What another limit refuses is not charged, and nothing is counted where
 //! nothing is crowded.
 
-use crate::gate::decide::Gate;
-use crate::gate::decision::{Decision, Reason, Refusal};
-use crate::gate::plan::{Plan, PlannedLimit};
 use crate::identity::digest::Subject;
 use crate::limit::gcra::Gcra;
-use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
-use crate::policy::{Limit, Mode, OnError, Priority, Scope};
-use crate::protocol::rates::Actors;
+use crate::policy::Priority;
 use contended_rate::ContendedRate;
 
 mod contended_rate;
@@ -85,7 +80,7 @@ impl FairShares {
     }
 
     /// Notes that the rate, whatever it was, is not crowded any more.
-    fn end(&mut self, limit: u32, now: Time) {
+    pub fn end(&mut self, limit: u32, now: Time) {
         if let Some(rate) = self.rate(limit) {
             rate.end(now);
         }
@@ -100,68 +95,4 @@ impl FairShares {
             rate.refused(caller, cost, now);
         }
     }
-}
-
-impl<A: Actors> Gate<'_, A> {
-    /// Whether the caller has had its share of a crowded rate; writes the refusal down.
-    pub(crate) fn over_fair_share<'p>(&self, plan: &Plan<'p>, decision: &mut Decision<'p>) -> bool {
-        let Some(caller) = plan.who else { return false };
-        let mut lease_cache = self.lease_cache.borrow_mut();
-        if lease_cache.fair.is_empty() {
-            return false;
-        }
-        let now = lease_cache.now((self.wall)());
-        let mut charged = Vec::new();
-        for (met, _) in shared(plan) {
-            let Limit { number, cost, .. } = *met.limit;
-            match lease_cache.fair.wait_for(number, caller, cost, now) {
-                Some(wait) => {
-                    let reason = Reason::OverCapacity;
-                    decision.refuse(Refusal { planned: met, reason, wait, until: None, left: 0, subject: None });
-                }
-                None => charged.push((number, cost)),
-            }
-        }
-        // It is the caller's own wait, and none of the limit's: in the line of those who come back, all others would come after it.
-        let Some(refusal) = &mut decision.refusal else { return false };
-        charged.into_iter().for_each(|(number, cost)| lease_cache.fair.refund(number, caller, cost, now));
-        decision.min_wait = core::mem::take(&mut refusal.wait);
-        true
-    }
-
-    /// Notes what the shared rates said to a request that has `waited` for a place; `None` where there was none, and they were not asked.
-    pub(crate) fn record_shares(&self, plan: &Plan<'_>, waited: Option<Span>, decision: &Decision<'_>) {
-        let Some(caller) = plan.who else { return };
-        let refusing = decision.refusal.as_ref().map(|refusal| (refusal.planned.limit.number, refusal.reason));
-        let mut lease_cache = self.lease_cache.borrow_mut();
-        if refusing.is_none() && lease_cache.fair.is_empty() {
-            return;
-        }
-        let now = lease_cache.now((self.wall)());
-        for (met, gcra) in shared(plan) {
-            let Limit { number, cost, on_error, .. } = *met.limit;
-            let mut unchecked = decision.unchecked.iter().map(|unchecked| unchecked.planned.limit.number);
-            match refusing {
-                // What passes unchecked is no rate that anybody has to share.
-                _ if on_error == OnError::Open && unchecked.any(|other| other == number) => {
-                    lease_cache.fair.end(number, now);
-                }
-                None if waited.is_some() => lease_cache.fair.note_given(number, cost),
-                Some((other, Reason::OverCapacity)) if other == number => {
-                    lease_cache.fair.refused(number, &gcra, caller, cost, now);
-                }
-                _ => lease_cache.fair.refund(number, caller, cost, now),
-            }
-        }
-    }
-}
-
-/// The shared rates that refuse.
-fn shared<'a, 'p>(plan: &'a Plan<'p>) -> impl Iterator<Item = (PlannedLimit<'p>, Gcra)> + 'a {
-    plan.shared.iter().flat_map(|group| &group.limits).filter_map(|met| match &met.limit.allowance {
-        Allowance::Rate(rate) if met.limit.mode == Mode::Enforce && met.limit.scope == Scope::Global => {
-            Some((*met, rate.gcra()))
-        }
-        _ => None,
-    })
 }

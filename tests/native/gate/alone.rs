@@ -5,7 +5,7 @@ use crate::support::{EVENING, Turn, World, quota};
 use core::cell::{Cell, RefCell};
 use core::pin::Pin;
 use core::task::{Context, Waker};
-use penstock::gate::background::ActorCalls;
+use penstock::gate::actor_calls::ActorCalls;
 use penstock::gate::decide::Gate;
 use penstock::gate::plan::{Plan, Timing};
 use penstock::gate::state::actor_health::ActorHealth;

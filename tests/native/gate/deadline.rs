@@ -2,7 +2,9 @@
 
 use super::support::{Deployment, now};
 use crate::support::run;
-use penstock::gate::decision::Reason;
+use penstock::gate::deadline::Deadline;
+use penstock::gate::decision::{Admission, Reason};
+use penstock::gate::permit_port::PermitPort;
 use penstock::gate::plan::Plan;
 use penstock::identity::Subject;
 use penstock::limit::time::Span;
@@ -57,17 +59,28 @@ fn without_an_answer_in_time_on_error_decides() {
     assert_eq!(now().since(begun), DEADLINE);
 }
 
+/// A cap whose permit comes after two seconds.
+struct WaitsTwoSeconds<'d>(&'d Deployment);
+
+impl<'p> PermitPort<'p> for WaitsTwoSeconds<'_> {
+    fn caps(&self) -> usize {
+        1
+    }
+
+    async fn admit(&self, deadline: Deadline) -> Admission<'p> {
+        let time = deadline.left(now());
+        assert!(time < DEADLINE && time > DEADLINE.half());
+        self.0.forward(Span::from_secs(2));
+        Admission { waited: Span::from_secs(2), ..Admission::default() }
+    }
+}
+
 #[test]
 fn who_has_waited_for_a_place_still_has_its_shared_limits_checked() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "10/min", "in_flight": "5", "wait": "2s"}}"#);
     deployment.slow.replace(Some(("Shared", Span::from_millis(100))));
     let plan = Plan::new(&deployment.policy, None, Subject::from_bytes([1; 16]), |_| None);
-    let wait = async |time| {
-        assert!(time < DEADLINE && time > DEADLINE.half());
-        deployment.forward(Span::from_secs(2));
-        Some(Span::from_secs(2))
-    };
-    let decision = run(deployment.gate().decide_around(&plan, 1, wait));
+    let decision = run(deployment.gate().decide_with(&plan, &WaitsTwoSeconds(&deployment)));
     assert!(decision.refusal.is_none(), "{decision:?}");
     assert!(decision.unchecked.is_empty());
 }

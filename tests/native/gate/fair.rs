@@ -2,18 +2,21 @@
 
 use super::support::{Deployment, now};
 use crate::support::{EVENING, run};
-use penstock::gate::decision::Reason;
+use penstock::gate::deadline::Deadline;
+use penstock::gate::decision::{Admission, CapRefusal, Reason};
+use penstock::gate::permit_port::PermitPort;
 use penstock::gate::plan::Plan;
 use penstock::gate::state::fair_share::{Caller, FairShares};
 use penstock::gate::state::retry_spread::RetrySpread;
 use penstock::identity::Subject;
 use penstock::limit::gcra::Gcra;
 use penstock::limit::time::{Span, Time};
+use penstock::policy::Policy;
 use penstock::protocol::rates::CallError;
 
 /// Someone who asks so many times a second, at random.
 #[derive(Clone, Copy)]
-struct Recipient {
+struct Asker {
     ip: u8,
     path: &'static str,
     per_second: f64,
@@ -21,12 +24,12 @@ struct Recipient {
     passed: u32,
 }
 
-fn asker(ip: u8, path: &'static str, per_second: f64) -> Recipient {
-    Recipient { ip, path, per_second, asked: 0, passed: 0 }
+fn asker(ip: u8, path: &'static str, per_second: f64) -> Asker {
+    Asker { ip, path, per_second, asked: 0, passed: 0 }
 }
 
 /// Lets them ask for so many seconds, of which the first three are not counted: a crowd has to be seen first.
-fn ask(deployment: &Deployment, askers: &mut [Recipient], seconds: u64) {
+fn ask(deployment: &Deployment, askers: &mut [Asker], seconds: u64) {
     let mut random = 0x2545_f491_4f6c_dd1d_u64;
     for millis in 0..seconds * 1_000 {
         for at in 0..askers.len() {
@@ -50,19 +53,19 @@ fn ask(deployment: &Deployment, askers: &mut [Recipient], seconds: u64) {
     }
 }
 
-fn part(askers: &[Recipient]) -> f64 {
+fn part(askers: &[Asker]) -> f64 {
     let (passed, asked) = askers.iter().fold((0, 0), |(p, a), one| (p + one.passed, a + one.asked));
     f64::from(passed) / f64::from(asked)
 }
 
-fn passed(askers: &[Recipient]) -> f64 {
+fn passed(askers: &[Asker]) -> f64 {
     askers.iter().map(|one| f64::from(one.passed)).sum()
 }
 
 #[test]
 fn one_greedy_caller_leaves_the_others_what_they_want_and_takes_the_rest() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "1000/s burst 200"}}"#);
-    let mut askers: Vec<Recipient> = (1..=20).map(|ip| asker(ip, "/", 20.0)).collect();
+    let mut askers: Vec<Asker> = (1..=20).map(|ip| asker(ip, "/", 20.0)).collect();
     askers.push(asker(100, "/", 1_000.0));
     ask(&deployment, &mut askers, 23);
     let (modest, greedy) = askers.split_at(20);
@@ -81,7 +84,7 @@ fn one_greedy_caller_leaves_the_others_what_they_want_and_takes_the_rest() {
 #[test]
 fn without_enough_for_all_everyone_gets_the_same() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "400/s burst 80"}}"#);
-    let mut askers: Vec<Recipient> = (1..=8).map(|ip| asker(ip, "/", 40.0 * f64::from(ip))).collect();
+    let mut askers: Vec<Asker> = (1..=8).map(|ip| asker(ip, "/", 40.0 * f64::from(ip))).collect();
     ask(&deployment, &mut askers, 43);
     for one in &askers {
         println!("{:>4} a second wanted, {:.1} given", one.per_second, f64::from(one.passed) / 40.0);
@@ -353,7 +356,7 @@ fn the_wait_of_a_caller_that_has_had_its_share_pushes_nobody_else_back() {
 }
 
 /// What each is given a second, when the level has found its place.
-fn settled<const N: usize>(deployment: &Deployment, mut askers: [Recipient; N]) -> [f64; N] {
+fn settled<const N: usize>(deployment: &Deployment, mut askers: [Asker; N]) -> [f64; N] {
     ask(deployment, &mut askers, 20);
     let mut askers = askers.map(|one| asker(one.ip, one.path, one.per_second));
     ask(deployment, &mut askers, 23);
@@ -383,9 +386,28 @@ fn what_passes_unchecked_is_not_shared() {
     assert!(part(&askers) > 0.999, "{}", part(&askers));
 }
 
+/// A cap that lets a request in, or is full.
+struct LetsIn<'p> {
+    policy: &'p Policy,
+    when: bool,
+}
+
+impl<'p> PermitPort<'p> for LetsIn<'p> {
+    fn caps(&self) -> usize {
+        1
+    }
+
+    async fn admit(&self, _: Deadline) -> Admission<'p> {
+        let binding = self.policy.base.as_ref().unwrap();
+        let cap = binding.capacity.in_flight.as_ref().unwrap();
+        let refusal = CapRefusal { cap, binding, reason: Reason::OverCapacity, wait: Span::from_secs(1) };
+        Admission { refusal: (!self.when).then_some(refusal), ..Admission::default() }
+    }
+}
+
 #[test]
 fn what_finds_no_place_takes_no_share() {
-    let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "500/s burst 100"}}"#);
+    let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "500/s burst 100", "in_flight": 9}}"#);
     ask(&deployment, &mut [asker(1, "/", 600.0), asker(2, "/", 600.0)], 5);
     let (mut asked, mut passed) = (0_u32, 0);
     for _ in 0..2_000 {
@@ -393,9 +415,9 @@ fn what_finds_no_place_takes_no_share() {
             let plan = Plan::new(&deployment.policy, None, Subject::from_bytes([ip; 16]), |_| None);
             asked += 1;
             // A cap lets in every third.
-            let between = async |_| (asked % 3 == 0).then_some(Span::ZERO);
-            let decision = run(deployment.gate().decide_around(&plan, 1, between));
-            passed += u32::from(decision.refusal.is_none() && asked % 3 == 0);
+            let cap = LetsIn { policy: &deployment.policy, when: asked % 3 == 0 };
+            let decision = run(deployment.gate().decide_with(&plan, &cap));
+            passed += u32::from(decision.is_allowed());
         }
         deployment.forward(Span::from_millis(10));
     }

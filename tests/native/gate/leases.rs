@@ -2,7 +2,7 @@
 
 use super::support::{Deployment, now};
 use crate::support::run;
-use penstock::gate::background::ActorCalls;
+use penstock::gate::actor_calls::ActorCalls;
 use penstock::gate::plan::{Plan, Timing};
 use penstock::gate::state::lease_cache::LeaseCache;
 use penstock::identity::Subject;

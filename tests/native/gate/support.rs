@@ -2,7 +2,7 @@
 
 use crate::support::{EVENING, Turn, World, run};
 use core::cell::{Cell, RefCell};
-use penstock::gate::background::ActorCalls;
+use penstock::gate::actor_calls::ActorCalls;
 use penstock::gate::decide::Gate;
 use penstock::gate::decision::Decision;
 use penstock::gate::plan::{Plan, Timing};

@@ -1,7 +1,7 @@
 //! Log lines.
 
-use penstock::concurrency::caps::{self, CapRefusal, RequestKind};
-use penstock::gate::decision::{Reason, Refusal, Unchecked};
+use penstock::concurrency::plan::{RequestKind, planned_caps};
+use penstock::gate::decision::{CapRefusal, Reason, Refusal, Unchecked};
 use penstock::gate::plan::{Plan, PlannedLimit};
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
@@ -93,8 +93,8 @@ fn what_was_counted_is_one_json_line_for_each_limit() {
 fn a_full_cap_is_one_json_line_too() {
     let vars = BTreeMap::from([("LIMIT_BASE".to_string(), serde_json::json!({"in_flight": 5}))]);
     let policy = Policy::read(&vars).unwrap();
-    let met = caps::met(&policy, None, RequestKind::Plain);
-    let crowded = CapRefusal { cap: met[0].cap, binding: met[0].binding, reason: Reason::OverCapacity, wait: 2 };
+    let met = planned_caps(&policy, None, RequestKind::Plain);
+    let crowded = CapRefusal { cap: met[0].cap, binding: met[0].binding, reason: Reason::OverCapacity, wait: Span::from_secs(2) };
     assert_eq!(
         cap_refusal_line(&crowded, Subject::from_bytes([0xab; 16]), Effect::Shadow, None),
         concat!(

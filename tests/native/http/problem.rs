@@ -1,11 +1,11 @@
 //! Refusals to the letter.
 
 use super::{NOW, Refused, header, policy, recipient};
-use penstock::concurrency::caps::{CapRefusal, RequestKind, met};
-use penstock::gate::decision::Reason;
+use penstock::concurrency::plan::{RequestKind, planned_caps};
+use penstock::gate::decision::{CapRefusal, LimitUsage, Reason};
 use penstock::http::answer::Answer;
 use penstock::http::problem::{Failure, Problem};
-use penstock::http::rate_headers::{Stand, rate_headers};
+use penstock::http::rate_headers::rate_headers;
 use penstock::limit::time::{Span, Time};
 use penstock::policy::{HeaderStyle, Settings};
 
@@ -90,7 +90,7 @@ fn crowded_is_not_the_callers_fault_and_says_so() {
 fn each_style_has_its_own_headers() {
     let policy = policy(r#"{"LIMIT_BASE": {"per_ip": "100/s burst 200"}}"#);
     let limit = &policy.base.as_ref().unwrap().limits[0];
-    let stand = Stand { limit, left: 150, more: Span::from_millis(10) };
+    let stand = LimitUsage { limit, left: 150, more: Span::from_millis(10) };
     let names =
         |style| -> Vec<&str> { rate_headers(style, [limit], Some(stand)).into_iter().map(|(name, _)| name).collect() };
     assert_eq!(names(HeaderStyle::Draft11), ["RateLimit-Policy", "RateLimit"]);
@@ -121,8 +121,8 @@ fn a_failure_is_a_problem_too_and_gives_nothing_away() {
 /// What a caller of `/x` is told whom a cap of this binding refuses.
 fn crowded(binding: &str, reason: Reason, style: HeaderStyle, reader: &[(&str, &str)]) -> Answer {
     let policy = policy(&format!(r#"{{"LIMIT_X": {{"route": "/x", "message": "Sorry.", {binding}}}}}"#));
-    let caps = met(&policy, policy.route("GET", "h", "/x"), RequestKind::Socket);
-    let crowded = CapRefusal { cap: caps[0].cap, binding: caps[0].binding, reason, wait: 2 };
+    let caps = planned_caps(&policy, policy.route("GET", "h", "/x"), RequestKind::Socket);
+    let crowded = CapRefusal { cap: caps[0].cap, binding: caps[0].binding, reason, wait: Span::from_secs(2) };
     Answer::new(&Problem::cap_refused(&crowded, style, NOW), &recipient("GET", reader), &policy.settings)
 }
 

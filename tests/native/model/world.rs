@@ -6,7 +6,7 @@ use core::cell::{Cell, RefCell};
 use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
 use penstock::actor::rates::buckets::{Buckets, answer};
-use penstock::gate::background::ActorCalls;
+use penstock::gate::actor_calls::ActorCalls;
 use penstock::gate::decide::Gate;
 use penstock::gate::plan::{LimitGroup, Plan, Timing};
 use penstock::gate::state::actor_health::ActorHealth;

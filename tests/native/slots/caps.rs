@@ -2,10 +2,14 @@
 
 use crate::support::{EVENING, run};
 use core::cell::{Cell, RefCell};
-use penstock::concurrency::admit::Admit;
-use penstock::concurrency::caps::{Admission, PlannedCap, RequestKind, enter, met};
-use penstock::concurrency::permit_leases::PermitLeases;
-use penstock::gate::decision::Reason;
+use core::ops::Deref;
+use penstock::concurrency::caps::Caps;
+use penstock::concurrency::permit_calls::PermitCalls;
+use penstock::concurrency::permit_leases::{PermitGuard, PermitLeases};
+use penstock::concurrency::plan::{PlannedCap, RequestKind, planned_caps};
+use penstock::gate::deadline::Deadline;
+use penstock::gate::decision::{Admission, Reason};
+use penstock::gate::permit_port::PermitPort;
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
 use penstock::policy::{Cap, OnError, Policy};
@@ -47,12 +51,38 @@ fn three() -> Policy {
 }
 
 fn caps<'p>(policy: &'p Policy, path: &str, kind: RequestKind) -> Vec<PlannedCap<'p>> {
-    met(policy, policy.route("GET", "h", path), kind)
+    planned_caps(policy, policy.route("GET", "h", path), kind)
 }
 
-fn let_in<'p>(actors: &Giving, leases: &RefCell<PermitLeases>, caps: &[PlannedCap<'p>], caller: u8) -> Admission<'p> {
-    let admit = Admit { actors, leases, patience: DEADLINE, wall: || EVENING };
-    run(enter(&admit, caps, Subject::from_bytes([caller; 16]), DEADLINE))
+/// What the caps said to a request, and the permits that it has.
+struct Admitted<'p> {
+    admission: Admission<'p>,
+    permits: Vec<PermitGuard>,
+}
+
+impl<'p> Deref for Admitted<'p> {
+    type Target = Admission<'p>;
+
+    fn deref(&self) -> &Admission<'p> {
+        &self.admission
+    }
+}
+
+/// Asks `caps` for permits, within [`DEADLINE`].
+async fn enter<'p>(
+    calls: PermitCalls<'_, impl PermitActors>,
+    caps: &[PlannedCap<'p>],
+    caller: Subject,
+) -> Admitted<'p> {
+    let deadline = Deadline::after((calls.wall)(), DEADLINE);
+    let caps = Caps { calls, planned: caps.to_vec(), caller, permits: RefCell::default() };
+    let admission = caps.admit(deadline).await;
+    Admitted { admission, permits: caps.permits.take() }
+}
+
+fn let_in<'p>(actors: &Giving, leases: &RefCell<PermitLeases>, caps: &[PlannedCap<'p>], caller: u8) -> Admitted<'p> {
+    let admit = PermitCalls { actors, leases, patience: DEADLINE, wall: || EVENING };
+    run(enter(admit, caps, Subject::from_bytes([caller; 16])))
 }
 
 #[test]
@@ -84,7 +114,7 @@ fn whom_one_cap_refuses_has_a_place_under_none() {
     let _held: Vec<_> = (0..2).map(|_| let_in(&actors, &leases, &base, 1)).collect();
     let entry = let_in(&actors, &leases, &x, 1);
     assert!(entry.permits.is_empty());
-    assert_eq!(entry.refused.unwrap().cap.name, "base/in-flight");
+    assert_eq!(entry.refusal.unwrap().cap.name, "base/in-flight");
     let now = EVENING;
     assert_eq!(leases.borrow_mut().of(x[0].cap).borrow_mut().in_use(now), 0, "its place under the other is free again");
     assert_eq!(entry.spent.limits, 2);
@@ -97,7 +127,7 @@ fn shadow_refuses_nobody_and_tells() {
     let shadow = &caps(&policy, "/shadow", RequestKind::Plain)[..1];
     assert_eq!(shadow[0].wait, Span::ZERO, "nor does it make anybody wait");
     let entry = let_in(&actors, &leases, shadow, 1);
-    assert!(entry.refused.is_none() && entry.permits.is_empty());
+    assert!(entry.refusal.is_none() && entry.permits.is_empty());
     assert_eq!(entry.shadows[0].reason, Reason::OverCapacity);
 }
 
@@ -106,7 +136,8 @@ fn those_who_find_it_full_come_back_after_one_to_three_seconds() {
     let policy = three();
     let (actors, leases) = (Giving(Some(0), Cell::new(0)), RefCell::default());
     let other = caps(&policy, "/other", RequestKind::Plain);
-    let waits: Vec<u64> = (0..6).map(|caller| let_in(&actors, &leases, &other, caller).refused.unwrap().wait).collect();
+    let waits: Vec<u64> =
+        (0..6).map(|caller| let_in(&actors, &leases, &other, caller).refusal.unwrap().wait.as_secs_up()).collect();
     assert_eq!(waits, [1, 2, 3, 1, 2, 3]);
     assert_eq!(actors.1.get(), 1, "and cost one call together");
 }
@@ -121,7 +152,7 @@ fn a_cap_that_cannot_be_checked_does_what_on_error_says() {
         assert_eq!(actors.1.get(), 1, "one in trouble is not asked again at once");
         assert_eq!(entries[0].unchecked[0].1, CallError::Overloaded);
         assert_eq!(entries[3].unchecked[0].1, CallError::NotAsked);
-        entries.iter().map(|entry| entry.refused.map(|refusal| refusal.reason)).collect::<Vec<_>>()
+        entries.iter().map(|entry| entry.refusal.map(|refusal| refusal.reason)).collect::<Vec<_>>()
     };
     assert_eq!(of("closed"), [Some(Reason::LimiterUnavailable); 4]);
     assert_eq!(of("open"), [None; 4]);
@@ -157,10 +188,10 @@ fn who_waits_for_a_second_place_keeps_the_first() {
     }));
     let (leases, caps) = (RefCell::new(PermitLeases::default()), caps(&policy, "/x", RequestKind::Plain));
     let actors = FullElsewhere(&leases, Rc::clone(caps[0].cap), Cell::new(u64::MAX));
-    let admit = Admit { actors: &actors, leases: &leases, patience: DEADLINE, wall: || NOW.get() };
-    let entry = run(enter(&admit, &caps, Subject::from_bytes([1; 16]), DEADLINE));
+    let admit = PermitCalls { actors: &actors, leases: &leases, patience: DEADLINE, wall: || NOW.get() };
+    let entry = run(enter(admit, &caps, Subject::from_bytes([1; 16])));
     assert_eq!(entry.waited, Span::from_secs(5));
-    assert_eq!(entry.refused.unwrap().cap.name, "base/in-flight");
+    assert_eq!(entry.refusal.unwrap().cap.name, "base/in-flight");
     assert!(NOW.get().since(EVENING) >= Span::from_secs(5));
     assert_eq!(actors.2.get(), 1);
     NOW.set(NOW.get().plus(Span::from_secs(1)));
@@ -187,12 +218,12 @@ fn all_caps_together_have_one_deadline_and_each_some_of_it() {
     let policy = three();
     let (actors, leases, caps) =
         (Hanging(RefCell::default()), RefCell::default(), caps(&policy, "/x", RequestKind::Socket));
-    let admit = Admit { actors: &actors, leases: &leases, patience: DEADLINE, wall: || NOW.get() };
+    let admit = PermitCalls { actors: &actors, leases: &leases, patience: DEADLINE, wall: || NOW.get() };
     let open = |met: &PlannedCap<'_>| Rc::new(Cap { on_error: OnError::Open, ..(**met.cap).clone() });
     let open: Vec<Rc<Cap>> = caps.iter().map(open).collect();
     let open: Vec<PlannedCap<'_>> = caps.iter().zip(&open).map(|(met, cap)| PlannedCap { cap, ..*met }).collect();
     let begun = NOW.get();
-    let entry = run(enter(&admit, &open, Subject::from_bytes([1; 16]), DEADLINE));
+    let entry = run(enter(admit, &open, Subject::from_bytes([1; 16])));
     assert_eq!((entry.permits.len(), entry.unchecked.len(), entry.waited), (3, 3, Span::ZERO));
     assert_eq!(NOW.get().since(begun), DEADLINE, "although one may be waited for");
     assert_eq!(actors.0.borrow().len(), 3);
@@ -222,8 +253,8 @@ fn a_way_that_breaks_is_tried_once_more() {
     let met = caps(&policy, "/x", RequestKind::Plain);
     for (times, permits, left) in [(1, 1, 0), (9, 0, 7)] {
         let (actors, leases) = (Breaking(Cell::new(times)), RefCell::default());
-        let admit = Admit { actors: &actors, leases: &leases, patience: DEADLINE, wall: || EVENING };
-        let entry = run(enter(&admit, &met, Subject::from_bytes([1; 16]), DEADLINE));
+        let admit = PermitCalls { actors: &actors, leases: &leases, patience: DEADLINE, wall: || EVENING };
+        let entry = run(enter(admit, &met, Subject::from_bytes([1; 16])));
         assert_eq!((entry.permits.len(), actors.0.get()), (permits, left));
     }
 }
@@ -234,8 +265,8 @@ fn it_is_told_once_that_a_cap_is_checked_again() {
     let (leases, met) = (RefCell::default(), caps(&policy, "/x", RequestKind::Plain));
     let request = |actors: &Giving| {
         NOW.set(NOW.get().plus(Span::from_secs(1)));
-        let admit = Admit { actors, leases: &leases, patience: DEADLINE, wall: || NOW.get() };
-        run(enter(&admit, &met, Subject::from_bytes([1; 16]), DEADLINE)).restored.len()
+        let admit = PermitCalls { actors, leases: &leases, patience: DEADLINE, wall: || NOW.get() };
+        run(enter(admit, &met, Subject::from_bytes([1; 16]))).restored.len()
     };
     let told: Vec<usize> = [None, None, Some(5), Some(5)].map(|most| request(&Giving(most, Cell::new(0)))).into();
     assert_eq!(told, [0, 0, 1, 0]);

@@ -1,0 +1,28 @@
+//! The port by which the gate gets a request's permits: after its caller's limits, before the shared ones.
+
+use crate::gate::deadline::Deadline;
+use crate::gate::decision::Admission;
+
+/// Gets permits of the caps that one request meets.
+pub trait PermitPort<'p> {
+    /// How many caps the request meets.
+    fn caps(&self) -> usize;
+
+    /// Gets a permit of every cap, or keeps none, within `deadline`. A wait for a permit comes on top of
+    /// that time, and is told in [`Admission::waited`].
+    fn admit(&self, deadline: Deadline) -> impl Future<Output = Admission<'p>>;
+}
+
+/// The port of a request that meets no cap.
+#[derive(Clone, Copy, Debug)]
+pub struct NoCaps;
+
+impl<'p> PermitPort<'p> for NoCaps {
+    fn caps(&self) -> usize {
+        0
+    }
+
+    async fn admit(&self, _: Deadline) -> Admission<'p> {
+        Admission::default()
+    }
+}

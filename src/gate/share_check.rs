@@ -1,0 +1,75 @@
+//! Fair shares of contended rates: checks a caller's share before its request goes on, and records
+//! afterwards what the shared rates said.
+
+use crate::gate::decide::Gate;
+use crate::gate::decision::{Decision, Reason, Refusal};
+use crate::gate::on_error;
+use crate::gate::plan::{Plan, PlannedLimit};
+use crate::limit::gcra::Gcra;
+use crate::limit::rate::Allowance;
+use crate::policy::{Limit, Mode, Scope};
+use crate::protocol::rates::Actors;
+
+impl<A: Actors> Gate<'_, A> {
+    /// Whether the caller has had its share of a contended rate. The decision then has the refusal.
+    pub(super) fn over_fair_share<'p>(&self, plan: &Plan<'p>, decision: &mut Decision<'p>) -> bool {
+        let Some(caller) = plan.who else { return false };
+        let mut lease_cache = self.lease_cache.borrow_mut();
+        if lease_cache.fair.is_empty() {
+            return false;
+        }
+        let now = lease_cache.now((self.wall)());
+        let mut charged = Vec::new();
+        for (met, _) in contended(plan) {
+            let Limit { number, cost, .. } = *met.limit;
+            match lease_cache.fair.wait_for(number, caller, cost, now) {
+                Some(wait) => {
+                    let reason = Reason::OverCapacity;
+                    decision.refuse(Refusal { planned: met, reason, wait, until: None, left: 0, subject: None });
+                }
+                None => charged.push((number, cost)),
+            }
+        }
+        let Some(refusal) = &mut decision.refusal else { return false };
+        charged.into_iter().for_each(|(number, cost)| lease_cache.fair.refund(number, caller, cost, now));
+        // The wait is the caller's own and not the rate's. In the rate's retry queue, every caller after
+        // this one would be told to wait longer.
+        decision.min_wait = core::mem::take(&mut refusal.wait);
+        true
+    }
+
+    /// Records what the shared rates said to a request, or that a cap refused it before they were asked.
+    pub(super) fn record_shares(&self, plan: &Plan<'_>, decision: &Decision<'_>) {
+        let Some(caller) = plan.who else { return };
+        let refusing = decision.refusal.as_ref().map(|refusal| (refusal.planned.limit.number, refusal.reason));
+        let mut lease_cache = self.lease_cache.borrow_mut();
+        if refusing.is_none() && lease_cache.fair.is_empty() {
+            return;
+        }
+        let now = lease_cache.now((self.wall)());
+        for (met, gcra) in contended(plan) {
+            let Limit { number, cost, on_error, .. } = *met.limit;
+            let unchecked = || decision.unchecked.iter().any(|unchecked| unchecked.planned.limit.number == number);
+            match refusing {
+                // Requests pass uncounted, so there is no rate to share.
+                _ if on_error::passes_uncounted(on_error) && unchecked() => lease_cache.fair.end(number, now),
+                None if decision.caps.refusal.is_none() => lease_cache.fair.note_given(number, cost),
+                Some((other, Reason::OverCapacity)) if other == number => {
+                    lease_cache.fair.refused(number, &gcra, caller, cost, now);
+                }
+                // Another limit or a cap refused the request.
+                _ => lease_cache.fair.refund(number, caller, cost, now),
+            }
+        }
+    }
+}
+
+/// The enforced rates of `plan` that everyone shares.
+fn contended<'a, 'p>(plan: &'a Plan<'p>) -> impl Iterator<Item = (PlannedLimit<'p>, Gcra)> + 'a {
+    plan.shared.iter().flat_map(|group| &group.limits).filter_map(|met| match &met.limit.allowance {
+        Allowance::Rate(rate) if met.limit.mode == Mode::Enforce && met.limit.scope == Scope::Global => {
+            Some((*met, rate.gcra()))
+        }
+        _ => None,
+    })
+}

@@ -1,0 +1,163 @@
+//! One request with everything that its stages share: the isolate, the policy, the runtime's context.
+
+use crate::actor::permits::client::PermitClient;
+use crate::actor::rates::client::Client;
+use crate::concurrency::caps::Caps;
+use crate::concurrency::permit_calls::PermitCalls;
+use crate::concurrency::plan::{RequestKind, planned_caps};
+use crate::gate::actor_calls::ActorCalls;
+use crate::gate::background::Background;
+use crate::gate::decide::Gate;
+use crate::gate::decision::{CapRefusal, Decision, Refusal};
+use crate::gate::plan::{Plan, Timing};
+use crate::http::cors::is_preflight;
+use crate::http::incoming::Incoming;
+use crate::http::isolate::{Isolate, LoadedPolicy};
+use crate::http::permit_heartbeat;
+use crate::http::problem::Problem;
+use crate::http::proxy::HOP;
+use crate::http::rate_headers::Header;
+use crate::http::request_log::RequestLog;
+use crate::http::respond::{respond, trace};
+use crate::identity::{Presented, Subject};
+use crate::limit::time::Time;
+use crate::policy::{AddressVerdict, Binding, Block};
+use crate::runtime::clock;
+use crate::runtime::sync_first::after_response;
+use std::cell::RefCell;
+use std::rc::Rc;
+use worker::Env;
+use worker::wasm_bindgen::JsValue;
+use worker::worker_sys::Context;
+
+/// One request on its way through the stages of [`serve`](crate::http::serve).
+pub struct RequestContext<'a> {
+    /// The request.
+    pub incoming: &'a Incoming<'a>,
+    /// The Worker's bindings.
+    pub env: &'a Env,
+    /// The runtime's context, in which work may outlive the request.
+    pub context: &'a Context,
+    /// The isolate.
+    pub isolate: &'a Rc<Isolate>,
+    /// Its configuration.
+    pub loaded: &'a LoadedPolicy,
+    /// When the request arrived.
+    pub began: Time,
+    /// The actors of rates and quotas.
+    pub actors: Client,
+    /// The actors of caps.
+    pub permit_actors: PermitClient,
+}
+
+impl<'a> RequestContext<'a> {
+    /// Whether this deployment has sent the request itself: the origin leads back here.
+    pub fn is_our_own(&self, hop: &str) -> bool {
+        let sent = self.incoming.header(HOP);
+        sent.is_some_and(|sent| sent.split(',').any(|mark| mark.trim_ascii() == hop))
+    }
+
+    /// The limits that the request meets, for the caller at the address `ip`.
+    pub fn plan(&self, route: Option<&'a Binding>, ip: Subject, verdict: &AddressVerdict<'_>) -> Plan<'a> {
+        if verdict.free {
+            return Plan::default();
+        }
+        let LoadedPolicy { policy, digester, .. } = self.loaded;
+        let mut plan = Plan::new(policy, route, ip, |sources| Some(sources.read(self.incoming)?.subject(digester)));
+        if is_preflight(self.incoming.method, |name| self.incoming.header(name)) {
+            // A browser sends a preflight by itself, so it is not counted against its caller. It meets the
+            // shared limits, and shares them as its address: no browser would have sent a key.
+            plan.caller.clear();
+            plan.who.iter_mut().for_each(|who| who.subject = ip);
+        }
+        plan
+    }
+
+    /// The protocol that the request asks for.
+    pub fn kind(&self) -> RequestKind {
+        match self.incoming.header("upgrade") {
+            Some(upgrade) if upgrade.eq_ignore_ascii_case("websocket") => RequestKind::Socket,
+            _ => RequestKind::Plain,
+        }
+    }
+
+    /// The caps that the request meets.
+    pub fn caps(
+        &self,
+        route: Option<&'a Binding>,
+        caller: Subject,
+        verdict: &AddressVerdict<'_>,
+    ) -> Caps<'_, 'a, PermitClient> {
+        let policy = &self.loaded.policy;
+        let planned = if verdict.free { Vec::new() } else { planned_caps(policy, route, self.kind()) };
+        if !planned.is_empty() {
+            permit_heartbeat::name_holder(self.isolate);
+        }
+        let (actors, leases) = (&self.permit_actors, &self.isolate.permit_leases);
+        let calls = PermitCalls { actors, leases, patience: policy.settings.deadline, wall: clock::now };
+        Caps { calls, planned, caller, permits: RefCell::default() }
+    }
+
+    /// The gate, with this isolate's memory.
+    pub fn gate(&self) -> Gate<'_, Client> {
+        let Isolate { lease_cache, local_limiter: local, actor_health, .. } = &**self.isolate;
+        Gate { actors: &self.actors, lease_cache, local, actor_health, patience: self.timing(), wall: clock::now }
+    }
+
+    /// Has the runtime do `background` work after the response.
+    pub fn start(&self, background: Option<Background>) {
+        let Some(background) = background else { return };
+        let (isolate, actors, patience) = (Rc::clone(self.isolate), self.actors.again(), self.timing());
+        after_response(self.context, async move {
+            let Isolate { lease_cache, actor_health, .. } = &*isolate;
+            let calls = ActorCalls { actors: &actors, lease_cache, actor_health, patience, wall: clock::now };
+            calls.run(background).await;
+        });
+    }
+
+    /// The log of this request.
+    pub fn log(&self) -> RequestLog<'_> {
+        let Self { isolate, loaded, context, incoming, .. } = *self;
+        RequestLog { isolate, loaded, context, incoming }
+    }
+
+    /// The `Penstock-Trace` header, where `TRACE` asks for it.
+    pub fn trace(&self, decision: &Decision<'_>, decided: Time) -> Option<Header> {
+        let trace = || trace(&decision.spent, decision.unchecked_count(), self.began, decided);
+        self.loaded.policy.settings.trace.then(trace)
+    }
+
+    /// Answers with `problem` in place of the origin.
+    ///
+    /// # Errors
+    /// The runtime's, should it not take a response that we make.
+    pub fn refuse(&self, problem: &Problem<'_>, trace: Option<Header>) -> Result<JsValue, JsValue> {
+        respond(self.incoming, problem, &self.loaded.policy.settings, trace).map(JsValue::from)
+    }
+
+    /// The refusal of an address that `block` lists.
+    pub fn blocked(&self, block: Block<'a>) -> Problem<'a> {
+        let binding = block.binding.or(self.loaded.policy.base.as_ref());
+        Problem::blocked(binding.map(Binding::words).unwrap_or_default())
+    }
+
+    /// The refusal by a limit.
+    pub fn limited<'p>(&self, refusal: &Refusal<'p>, plan: &Plan<'p>, decided: Time) -> Problem<'p>
+    where
+        'a: 'p,
+    {
+        let policy = &self.loaded.policy;
+        let words = policy.binding(refusal.planned.binding).map(Binding::words).unwrap_or_default();
+        Problem::refusal(refusal, plan, words, policy.settings.headers, decided)
+    }
+
+    /// The refusal by a cap.
+    pub fn full<'p>(&self, refusal: &CapRefusal<'p>, decided: Time) -> Problem<'p> {
+        Problem::cap_refused(refusal, self.loaded.policy.settings.headers, decided)
+    }
+
+    fn timing(&self) -> Timing {
+        let settings = &self.loaded.policy.settings;
+        Timing { durable_after: settings.durable_after, deadline: settings.deadline }
+    }
+}
