@@ -4,4 +4,4 @@ source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 
 cargo fmt --check
 scripts/clippy.sh
-scripts/invariants.sh
+node scripts/invariants.mjs

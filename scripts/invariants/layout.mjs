@@ -1,0 +1,81 @@
+// Rules about files and folders: test suites, heads of folders, lengths of pages, private words.
+import { shippedCode } from "./rust-source.mjs";
+import { blocks } from "./prose.mjs";
+
+/** Each suite has tests, and scripts/test.sh runs it. Each file of tests belongs to a suite. */
+export function missingSuites(tree, suites) {
+  const found = [];
+  const runner = (tree.read("scripts/test.sh") ?? "").replace(/^\s*#.*$/gm, "");
+  for (const folder of suites) {
+    if (!tree.files(folder).some((file) => isTest(tree, file))) found.push(`${folder}: holds no test`);
+    if (!runner.includes(folder)) found.push(`scripts/test.sh: does not run ${folder}`);
+  }
+  for (const file of tree.files("tests")) {
+    const known = suites.some((folder) => file.startsWith(`${folder}/`));
+    if (!known && isTest(tree, file)) found.push(`${file}: belongs to no suite`);
+  }
+  return found;
+}
+
+/** Whether a runner finds tests in the file: Node by its name, Cargo by `#[test]` and the like. */
+function isTest(tree, file) {
+  if (file.endsWith(".rs")) return /test\]|\bproptest!/.test(tree.source(file).code);
+  return /\.test\.m?js$/.test(file);
+}
+
+/**
+ * A file that declares modules begins with a comment that names each, in backticks or as a link.
+ */
+export function incompleteHeaders(tree, folders) {
+  const found = [];
+  for (const file of folders.flatMap((folder) => tree.files(folder, ["rs"]))) {
+    const source = tree.source(file);
+    const declared = [...shippedCode(source).matchAll(/\bmod\s+(\w+)\s*;/g)];
+    if (declared.length === 0) continue;
+    const isHeader = source.comments[0]?.line === 1 && source.comments[0].text.startsWith("//!");
+    const header = isHeader
+      ? blocks(source)[0]
+          .map(({ text }) => text)
+          .join(" ")
+      : "";
+    for (const { 1: name, index } of declared) {
+      if (!new RegExp(`[\`[](?:\\w+::)*${name}(?:\\.rs)?[\`\\]]`).test(header)) {
+        found.push(`${file}:${source.lineOf(index)}: the header does not name \`${name}\``);
+      }
+    }
+  }
+  return found;
+}
+
+/** A page has to be there, and to be no longer than so many lines. */
+export function longPage(tree, page, most) {
+  const text = tree.read(page);
+  if (text === undefined) return [`${page}: is missing`];
+  const lines = text.replace(/\n$/, "").split("\n").length;
+  return lines > most ? [`${page}:${most + 1}: it has ${lines} lines, ${most} are allowed`] : [];
+}
+
+/** A path of one machine, the number of a tracker or the host of a registry. */
+const PRIVATE =
+  /(?:^|[^A-Za-z0-9_.*-])\/(?:work|root|Users)\/|[Ii]ssue #?[0-9]|(?:registry|index|static)\.[a-z]+\.(?:org|io)|deb\.[a-z]+\.org|py[p]i\.org/;
+
+const LOCKS = /^(?:Cargo|package-lock)\.(?:lock|json)$/;
+
+export function privateWords(tree) {
+  const found = [];
+  for (const file of tree.files().filter((path) => !LOCKS.test(path))) {
+    const text = tree.read(file);
+    if (text.includes("\0") || !new RegExp(PRIVATE, "m").test(text)) continue;
+    for (const [index, line] of text.split("\n").entries()) {
+      if (PRIVATE.test(line)) found.push(`${file}:${index + 1}: ${line.trim()}`);
+    }
+  }
+  return found;
+}
+
+export function lockedHosts(tree) {
+  const text = tree.read("package-lock.json");
+  if (text === undefined) return ["package-lock.json: is missing"];
+  const lines = text.split("\n").map((line, index) => `package-lock.json:${index + 1}: ${line.trim()}`);
+  return lines.filter((line) => /"resolved": *"http/.test(line));
+}

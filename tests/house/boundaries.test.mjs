@@ -1,0 +1,150 @@
+// Breaks each rule of scripts/invariants/boundaries.mjs.
+import { after, test } from "node:test";
+import { append, Checkout, nextLine } from "./checkout.mjs";
+
+const checkout = Checkout.copy(["src", "Cargo.toml", "clippy.toml"]);
+after(() => checkout.remove());
+
+const PLAN = "src/gate/plan.rs";
+const CLOCK = "src/runtime/clock.rs";
+const ON_ERROR = "src/gate/on_error.rs";
+const next = (path) => `${path}:${nextLine(checkout.read(path))}:`;
+
+test("a pure module that is gone is told of", () => {
+  checkout.assertBreaks("pure", { "src/gate": null }, "src/gate: listed as PURE");
+});
+
+test("a pure folder under another name is told of, wherever it is declared", () => {
+  const rename = (text) => text.replace("pub mod gate;", "pub mod gates;");
+  const edits = { "src/lib.rs": rename, "src/gate": null, "src/gates/mod.rs": "use worker::Env;\n" };
+  checkout.assertBreaks("pure", edits, "src/lib.rs: module gates is in 0 of the lists");
+  checkout.assertBreaks(
+    "pure",
+    { "src/lib.rs": rename },
+    "src/lib.rs: module gate is listed as PURE, but not declared",
+  );
+});
+
+test("a module of no list is told of", () => {
+  const edits = { "src/lib.rs": append("mod stranger;"), "src/stranger.rs": "fn f() {}\n" };
+  checkout.assertBreaks("pure", edits, "src/lib.rs: module stranger");
+});
+
+const IMPURE_LINES = {
+  "an import of worker": "use worker::Env;",
+  "an import of js_sys under another name": "use js_sys as js;",
+  "an import within a group": "use {core::fmt, web_sys::Url};",
+  "a path": "fn f() -> bool { wasm_bindgen::JsValue::NULL.is_null() }",
+  "a macro": 'fn f() { worker::console_log!("x") }',
+  "a module that may name the runtime": "use crate::runtime::clock;",
+  "a path into a module that may": "fn f() { crate::http::serve::serve() }",
+};
+for (const [title, line] of Object.entries(IMPURE_LINES)) {
+  test(`a pure module does not name the runtime: ${title}`, () => {
+    checkout.assertBreaks("pure", { [PLAN]: append(line) }, next(PLAN));
+  });
+}
+
+test("a pure module may speak of the runtime in comments and strings, and have fields of such names", () => {
+  const lines =
+    '// use worker::Env;\n/* use worker::Env; */\nconst TEXT: &str = "use worker::Env;";\nfn f(a: A) { g(a.worker, a.worker::<u8>()) }';
+  checkout.assertAllows("pure", { [PLAN]: append(lines) });
+});
+
+test("a clock is read in one file", () => {
+  checkout.assertBreaks("clock", { [PLAN]: append("fn f() { std::time::Instant::now(); }") }, next(PLAN));
+  checkout.assertBreaks("clock", { [PLAN]: append("use std::time::SystemTime;") }, next(PLAN));
+  checkout.assertBreaks(
+    "clock",
+    { "src/http/serve.rs": append("use js_sys::Date;") },
+    next("src/http/serve.rs"),
+  );
+});
+
+test("no other file is excused from the lint against clocks, which is there", () => {
+  checkout.assertBreaks(
+    "clock",
+    { [PLAN]: append("#[expect(clippy::disallowed_methods)]\nfn f() {}") },
+    next(PLAN),
+  );
+  checkout.assertBreaks(
+    "clock",
+    { "clippy.toml": (text) => text.replace("SystemTime::now", "") },
+    "clippy.toml: SystemTime::now",
+  );
+});
+
+test("the clock's file has to be there and to read a clock", () => {
+  checkout.assertBreaks("clock", { [CLOCK]: null }, `${CLOCK}: reads no clock`);
+  checkout.assertBreaks("clock", { [CLOCK]: "// Date::now()\n" }, `${CLOCK}: reads no clock`);
+});
+
+test("code that ships is not excused from the lints against panics", () => {
+  for (const lint of ["clippy::unwrap_used", "clippy::indexing_slicing", "clippy::restriction", "warnings"]) {
+    checkout.assertBreaks("panic-lints", { [PLAN]: append(`#[allow(${lint})]\nfn f() {}`) }, next(PLAN));
+  }
+  const after = "#[cfg(test)]\nfn only_in_tests() {}\n";
+  const line = nextLine(checkout.read(PLAN)) + 2;
+  checkout.assertBreaks(
+    "panic-lints",
+    { [PLAN]: append(`${after}#[allow(clippy::panic)]\nfn f() {}`) },
+    `${PLAN}:${line}:`,
+  );
+});
+
+test("unit tests may be excused from the lints against panics", () => {
+  checkout.assertAllows("panic-lints", {
+    [PLAN]: append("#[cfg(test)]\nmod tests {\n    #[allow(clippy::unwrap_used)]\n    fn f() {}\n}"),
+  });
+});
+
+test("the lints against panics are on", () => {
+  checkout.assertBreaks(
+    "panic-lints",
+    { "Cargo.toml": (text) => text.replace(/^panic = .*$/m, "") },
+    "Cargo.toml: panic ",
+  );
+  checkout.assertBreaks(
+    "panic-lints",
+    { "Cargo.toml": (text) => text.replace(/^todo = .*$/m, 'todo = "allow"') },
+    "Cargo.toml: todo ",
+  );
+});
+
+const DECISIONS = {
+  "a second match":
+    "fn f(e: OnError) -> u8 {\n    match e { OnError::Local => 0, OnError::Open => 1, OnError::Closed => 2 }\n}",
+  "a comparison":
+    "fn f(e: OnError) -> bool {\n    if e == crate::policy::OnError::Closed { true } else { false }\n}",
+  "matches!": "fn f(e: OnError) -> bool {\n    matches!(e, OnError::Open | OnError::Local)\n}",
+  "an import of all choices": "fn f() {}\nuse crate::policy::OnError::*;",
+  "an import of one choice in a group": "fn f() {}\nuse crate::policy::{Mode, OnError::{Closed}};",
+  "the type under another name": "fn f() {}\nuse crate::policy::OnError as E;",
+  "an alias of the type": "fn f() {}\ntype E = crate::policy::OnError;",
+  "Self in an impl of the type": "impl OnError {\n    fn f(self) -> bool { matches!(self, Self::Closed) }\n}",
+  "Self in an impl of a trait":
+    "impl Ask for crate::policy::OnError {\n    fn f(self) -> bool { self == Self::Open }\n}",
+};
+for (const [title, lines] of Object.entries(DECISIONS)) {
+  test(`on_error is decided in one file: ${title}`, () => {
+    const place = `${PLAN}:${nextLine(checkout.read(PLAN)) + 1}:`;
+    checkout.assertBreaks("on-error", { [PLAN]: append(lines) }, place);
+  });
+}
+
+test("the choices of on_error may stand in comments, unit tests and policy; Self of another type is no choice", () => {
+  const lines =
+    "// OnError::Closed\n#[cfg(test)]\nmod tests { fn f() { OnError::Closed; } }\nimpl Breaker { fn f() { Self::Open; } }";
+  checkout.assertAllows("on-error", {
+    [PLAN]: append(lines),
+    "src/policy/mod.rs": append("fn f() { OnError::Closed; }"),
+  });
+});
+
+test("the file that decides on_error has to decide all choices", () => {
+  checkout.assertBreaks("on-error", { [ON_ERROR]: null }, `${ON_ERROR}: does not decide OnError::Local`);
+  const without = (text) => text.replaceAll("OnError::Open", "_");
+  checkout.assertBreaks("on-error", { [ON_ERROR]: without }, `${ON_ERROR}: does not decide OnError::Open`);
+  const renamed = (text) => text.replace("enum OnError", "enum Otherwise");
+  checkout.assertBreaks("on-error", { "src/policy/mod.rs": renamed }, "src: there is no `enum OnError`");
+});

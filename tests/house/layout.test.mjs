@@ -1,0 +1,104 @@
+// Breaks each rule of scripts/invariants/layout.mjs, and the rule about fault ids.
+import { after, test } from "node:test";
+import { append, Checkout, nextLine } from "./checkout.mjs";
+
+const checkout = Checkout.copy();
+after(() => checkout.remove());
+
+const next = (path) => `${path}:${nextLine(checkout.read(path))}:`;
+
+// The words that no file may hold are put together here, or this file would hold them.
+const PRIVATE = {
+  "a path of someone's machine": ["see /ro", "ot/notes"],
+  "a tracker's number": ["see iss", "ue #12"],
+  "a registry's host": ["from https://reg", "istry.npmjs.org/x"],
+};
+for (const [title, parts] of Object.entries(PRIVATE)) {
+  test(`no file names what means nothing to a reader: ${title}`, () => {
+    const line = parts.join("");
+    checkout.assertBreaks(
+      "private-words",
+      { "docs/new-page.md": `a page\n${line}\n` },
+      "docs/new-page.md:2:",
+    );
+    checkout.assertBreaks(
+      "private-words",
+      { "src/http/serve.rs": append(`// ${line}`) },
+      next("src/http/serve.rs"),
+    );
+  });
+}
+
+test("what git ignores is not read", () => {
+  checkout.assertAllows("private-words", {
+    "target/log.md": PRIVATE["a path of someone's machine"].join(""),
+  });
+});
+
+test("the lock file names no registry", () => {
+  const line = `  "resolved": "https://example.com/x.tgz",`;
+  checkout.assertBreaks(
+    "locked-hosts",
+    { "package-lock.json": (text) => text.replace("{\n", `{\n${line}\n`) },
+    "package-lock.json:2:",
+  );
+  checkout.assertBreaks("locked-hosts", { "package-lock.json": null }, "package-lock.json: is missing");
+});
+
+test("the pages are there and short", () => {
+  const lines = "line\n".repeat(161);
+  checkout.assertBreaks(
+    "architecture-length",
+    { "ARCHITECTURE.md": lines },
+    "ARCHITECTURE.md:121: it has 161 lines",
+  );
+  checkout.assertBreaks("architecture-length", { "ARCHITECTURE.md": null }, "ARCHITECTURE.md: is missing");
+  checkout.assertBreaks("readme-length", { "README.md": lines }, "README.md:161: it has 161 lines");
+  checkout.assertBreaks("readme-length", { "README.md": null }, "README.md: is missing");
+});
+
+for (const suite of ["native", "wasm", "edge", "house"]) {
+  test(`a suite that is gone, empty or not run is told of: ${suite}`, () => {
+    const folder = `tests/${suite}`;
+    checkout.assertBreaks("suites", { [folder]: null }, `${folder}: holds no test`);
+    const notRun = (text) =>
+      text
+        .split("\n")
+        .map((line) => (line.includes(folder) ? `# ${line}` : line))
+        .join("\n");
+    checkout.assertBreaks("suites", { "scripts/test.sh": notRun }, `scripts/test.sh: does not run ${folder}`);
+  });
+}
+
+test("a suite without any test is told of", () => {
+  const edits = { "tests/wasm": null };
+  checkout.assertBreaks(
+    "suites",
+    { ...edits, "tests/wasm/main.rs": "fn main() {}\n// #[test]\n" },
+    "tests/wasm: holds no test",
+  );
+});
+
+test("tests that no suite runs are told of", () => {
+  checkout.assertBreaks("suites", { "tests/other/main.rs": "#[test]\nfn f() {}\n" }, "tests/other/main.rs:");
+  checkout.assertBreaks("suites", { "tests/other/a.test.mjs": "" }, "tests/other/a.test.mjs:");
+});
+
+test("a fault that has no row is told of", () => {
+  const name = ["zz", "97", "is_unknown"].join("_");
+  const edits = { "tests/native/new.rs": `#[test]\nfn ${name}() {}\n` };
+  checkout.assertBreaks("fault-ids", edits, "tests/native/new.rs:2:");
+});
+
+test("the head of a folder names its modules", () => {
+  const path = "src/limit/mod.rs";
+  checkout.assertBreaks("folder-headers", { [path]: append("pub mod stranger;") }, next(path));
+  checkout.assertAllows("folder-headers", {
+    "src/limit/inner/mod.rs": "//! - [`a`], [`b`](self::b), `c.rs`\nmod a;\nmod b;\nmod c;\n",
+  });
+  checkout.assertBreaks(
+    "folder-headers",
+    { "src/limit/inner/mod.rs": "// `a`\nmod a;\n" },
+    "src/limit/inner/mod.rs:2:",
+  );
+});
