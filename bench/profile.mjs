@@ -4,7 +4,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as processes from "./processes.mjs";
-import { median } from "./report.mjs";
+import { median } from "./stats.mjs";
 import { ROOT, start } from "./runtime.mjs";
 import { FOUR_LIMITS, request, VARIANTS } from "./variants.mjs";
 

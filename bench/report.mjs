@@ -1,15 +1,10 @@
 // The results as Markdown.
 import os from "node:os";
+import { median } from "./stats.mjs";
 import { CONNECTIONS } from "./throughput.mjs";
 
 /** Dollars per million: a Worker's request, a Durable Object's request, a row written, a row read. */
 const PRICE = { request: 0.3, actor: 0.15, row: 1, rowRead: 0.001 };
-
-export function median(numbers) {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-}
 
 /** Median, lowest and highest over the rounds of one variant at some number of connections. */
 export function over({ throughput }, id, connections, figure) {

@@ -1,6 +1,6 @@
 // How fast the variants are, side by side: short slots in turn, round after round, so that whatever else the machine does
 // falls on all of them alike.
-import { median } from "./report.mjs";
+import { median } from "./stats.mjs";
 import { request } from "./variants.mjs";
 
 export const CONNECTIONS = [1, 16, 64];

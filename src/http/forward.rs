@@ -61,7 +61,7 @@ impl Forward<'_> {
                         unreachable(isolate, &thrown)
                     }
                     NoAnswer::Late => {
-                        permits.leave_broken_off(context);
+                        permits.end_broken_off(context);
                         deadline.iter().for_each(AbortController::abort);
                         Failure::OriginTimeout
                     }

@@ -1,21 +1,27 @@
-//! A request's places while it is under way: at the origin, on its way back, or as a live WebSocket.
+//! The permits of one request while it is under way: at the origin, on its way back, or as a live WebSocket.
 //!
-//! What the runtime does when a client goes away, as experiments on workerd show, and what follows from it:
+//! Facts about the runtime, from experiments on workerd, and how permits are returned in each case:
 //!
-//! - *Before the origin has answered, and nothing is left to `waitUntil`:* the request's context ends on the spot. Its future is never
-//!   polled again, its timers do not fire, nothing is dropped (before `owner.rs` does), and the origin's connection is closed. So its place is kept
-//!   by a sign of life from a timer in its own context (`stay.js`): when there has been none for [`GONE`](crate::concurrency::heartbeats::GONE), it is free.
-//! - *The same, while something is left to `waitUntil`:* all goes on as if the client were there. The origin answers, and the body is
-//!   then piped to nobody, which never ends. So nothing is left to `waitUntil` before the origin has answered, but for the line that
-//!   tells of a flood of refusals in shadow a second later.
-//! - *While the body is passed on:* the pipe fails at once, and the place is free as soon as the origin may have heard of it too. Where the
-//!   origin's body stands still, that is by the request's signal (`relay.js`), which needs the compatibility flag `enable_request_signal`.
-//! - *The same, of an answer that is passed on as it is:* the context ends with the answer's head, timers and all, but for what is left to
-//!   `waitUntil`; the signal tells nothing then. So the end of one that cannot be piped (a status past 599) is watched by a copy of it.
-//! - *A client that only closes its side (FIN)* is not seen to leave before something is written to it.
+//! - *The client leaves before the origin has answered, and nothing is left to `waitUntil`:* the request's
+//!   context ends on the spot. Its future is never polled again and its timers do not fire; its values are
+//!   dropped later (`runtime::cancel_on_gc`), and the connection to the origin is closed. So a timer in the
+//!   request's own context (`permit_heartbeat.js`) gives heartbeats for its permits. A permit without a
+//!   heartbeat for [`GONE`](crate::concurrency::heartbeats::GONE) is free.
+//! - *The same, while something is left to `waitUntil`:* everything goes on as if the client were there.
+//!   The origin answers, and its body is piped to no client, which never ends. So nothing is left to
+//!   `waitUntil` before the origin has answered, except the log line that counts a flood of refusals in
+//!   shadow a second later.
+//! - *The client leaves while the body is piped:* the pipe fails at once, and the permit is free as soon as
+//!   the origin may have heard of it too. Where the origin's body stands still, the request's signal tells
+//!   (`relay.js`); it needs the compatibility flag `enable_request_signal`.
+//! - *The client leaves while an answer is passed on unpiped:* the context ends with the answer's head,
+//!   timers included, except for work left to `waitUntil`; the signal does not fire. So an answer that
+//!   cannot be piped (a status past 599) is followed by a copy of its body.
+//! - *The client closes only its own side (FIN):* that is not seen before something is written to it.
 //!
-//! What is left to `waitUntil` runs for as long as the answer is being sent, however long that is, and for 30 seconds afterwards at most.
-//! So the signs of life go on for a body that streams for hours, and a place that nobody gives back is free soon after at the latest.
+//! Work left to `waitUntil` runs while the answer is being sent, however long that takes, and for at most
+//! 30 seconds afterwards. So heartbeats go on for a body that streams for hours, and a permit that is not
+//! returned is free soon after its end.
 
 use crate::concurrency::permit_lease::OriginOutcome;
 use crate::concurrency::permit_leases::PermitGuard;
@@ -34,50 +40,52 @@ use worker::js_sys::Promise;
 use worker::wasm_bindgen::{JsCast, JsValue};
 use worker::worker_sys::Context;
 
-/// The places of one request, and what it takes to keep them.
+/// The permits of one request.
 #[derive(Debug)]
 pub struct HeldPermits {
     guards: Vec<PermitGuard>,
-    /// Their caps, known also when the tickets are gone.
+    /// The caps of all permits that the request was given, those returned early included.
     caps: Vec<Rc<Cap>>,
     env: Env,
     begun: Time,
-    /// What keeps them, once the request is at the origin.
-    stay: Option<JsValue>,
+    /// The JavaScript object that gives heartbeats, once the request is at the origin.
+    heartbeat: Option<JsValue>,
 }
 
-/// Why the origin's answer is not there.
+/// Why there is no answer from the origin.
 #[derive(Debug)]
 pub enum NoAnswer {
-    /// It did not begin in time.
+    /// The answer did not begin within the `timeout`.
     Late,
-    /// What the runtime throws when the origin cannot be reached.
+    /// The origin cannot be reached: the value that the runtime has thrown.
     Thrown(JsValue),
 }
 
 impl HeldPermits {
-    /// What a request that was let in has, from now on.
+    /// The permits `guards` of a request that goes on now.
     pub fn new(guards: Vec<PermitGuard>, env: Env) -> HeldPermits {
         let caps = guards.iter().map(|guard| Rc::clone(guard.cap())).collect();
         let begun = clock::now();
         guards.iter().for_each(|guard| guard.heartbeat(begun));
-        HeldPermits { guards, caps, env, begun, stay: None }
+        HeldPermits { guards, caps, env, begun, heartbeat: None }
     }
 
-    /// Whether it has any.
+    /// Whether the request was given no permit.
     pub fn is_empty(&self) -> bool {
         self.caps.is_empty()
     }
 
-    /// Keeps them from now on: the request goes to the origin. Should its client leave and all this be dropped, the origin hears of that later.
+    /// Starts the heartbeats: the request goes to the origin. The permits outlive this value from now on,
+    /// since the origin hears later than the isolate that a client has left.
     pub fn begin(&mut self) {
         if !self.is_empty() {
-            self.stay = Some(permit_heartbeat::begin(&self.env, &self.lines()));
+            self.heartbeat = Some(permit_heartbeat::begin(&self.env, &self.lines()));
             self.guards.iter_mut().for_each(PermitGuard::hand_over);
         }
     }
 
-    /// What `fetch` comes to, if it does within `timeout`.
+    /// Waits for the answer that `fetch` promises, for up to `timeout`, and records its latency and outcome
+    /// for adaptive caps.
     pub async fn wait_for(&self, fetch: Promise, timeout: Option<Span>) -> Result<Response, NoAnswer> {
         let fetch = future_of(fetch);
         let answer = match timeout {
@@ -97,10 +105,10 @@ impl HeldPermits {
         answer
     }
 
-    /// The same answer, whose end gives the places back.
+    /// Returns the permits at the end of `response`, which is passed on.
     ///
     /// # Errors
-    /// None that is known; the runtime's, should it not make a stream.
+    /// The runtime's, should it refuse to make a stream. No such case is known.
     pub fn follow(
         mut self,
         response: Response,
@@ -108,7 +116,7 @@ impl HeldPermits {
         kind: RequestKind,
         context: &Context,
     ) -> Result<Response, JsValue> {
-        let followed = self.carried(&response, request, kind).transpose();
+        let followed = self.carry(&response, request, kind).transpose();
         let (response, end) = match followed {
             Some(Ok((response, end))) => (Ok(response), Some(end)),
             Some(Err(thrown)) => (Err(thrown), None),
@@ -118,22 +126,24 @@ impl HeldPermits {
         response
     }
 
-    /// What passes on the rest of an answer that the places are still for, and the promise of its end.
-    fn carried(
+    /// The answer that passes on the rest of `response`, and the promise of its end; `None` where no permit
+    /// is left to hold until then.
+    fn carry(
         &mut self,
         response: &Response,
         request: &Request,
         kind: RequestKind,
     ) -> Result<Option<(Response, Promise)>, JsValue> {
         let socket = socket(response);
-        // A request that has become a socket has its answer; one that has not is none.
-        let (met, ends) = (socket.is_some(), kind == RequestKind::Socket || socket.is_some());
+        // A socket's permit under `in_flight` ends with the origin's answer, and the permit under `sockets`
+        // ends now if the answer is no socket.
+        let (is_socket, ends) = (socket.is_some(), kind == RequestKind::Socket || socket.is_some());
         self.guards.retain(|guard| {
-            let stays = !ends || guard.cap().name.ends_with("/sockets") == met;
-            if !stays {
+            let keeps = !ends || guard.cap().name.ends_with("/sockets") == is_socket;
+            if !keeps {
                 guard.end();
             }
-            stays
+            keeps
         });
         match socket {
             _ if self.guards.is_empty() => Ok(None),
@@ -142,25 +152,28 @@ impl HeldPermits {
         }
     }
 
-    /// Gives the places back now, and looks after what is idle then.
+    /// Returns the permits now, and then the idle ones of the isolate.
     pub fn end(self, context: &Context) {
         self.until(None, context);
     }
 
-    /// The same, when the origin's request has been broken off.
-    pub fn leave_broken_off(self, context: &Context) {
+    /// The same after a request to the origin was broken off: the origin hears of that a moment later.
+    pub fn end_broken_off(self, context: &Context) {
         self.until(Some(Promise::reject(&JsValue::UNDEFINED)), context);
     }
 
+    /// Returns the permits when `end` settles; now, where there is none.
     fn until(mut self, end: Option<Promise>, context: &Context) {
-        if self.stay.is_none() {
+        if self.heartbeat.is_none() {
             self.begin();
         }
         let fewer = self.guards.len() < self.caps.len();
         let lines = fewer.then(|| self.lines());
-        self.stay.iter().for_each(|stay| permit_heartbeat::end(stay, context, lines.as_deref(), end.as_ref()));
+        let heartbeat = self.heartbeat.iter();
+        heartbeat.for_each(|heartbeat| permit_heartbeat::end(heartbeat, context, lines.as_deref(), end.as_ref()));
     }
 
+    /// One line for each cap: its name, and the id of its permit if the request still has one.
     fn lines(&self) -> String {
         let mut lines = String::new();
         for cap in &self.caps {

@@ -1,4 +1,5 @@
-//! What one isolate keeps between requests: plain data only, since requests must not share anything that does I/O.
+//! The state that one isolate keeps between requests. It is plain data: requests must not share anything
+//! that does I/O.
 
 use crate::concurrency::permit_leases::PermitLeases;
 use crate::gate::state::actor_health::ActorHealth;
@@ -24,35 +25,35 @@ thread_local! {
     static ISOLATE: OnceCell<Rc<Isolate>> = const { OnceCell::new() };
 }
 
-/// The configuration, read once, and what the isolate counts for itself.
+/// The configuration, read once, and the isolate's own memory.
 #[derive(Debug)]
 pub struct Isolate {
-    /// The configuration; `None` where it has faults. They were logged when it was read.
+    /// The configuration; `None` where it has faults. The faults were logged when it was read.
     pub loaded: Option<LoadedPolicy>,
-    /// What the isolate can decide alone.
+    /// Leases to spend and denials to remember.
     pub lease_cache: RefCell<LeaseCache>,
-    /// What the isolate counts when it is on its own.
+    /// Counts of this isolate alone, for limits whose actors cannot be asked.
     pub local_limiter: RefCell<LocalLimiter>,
-    /// Which actors are left alone.
+    /// Which actors fail, and are left alone.
     pub actor_health: RefCell<ActorHealth>,
-    /// When those whom shared limits refused were told to come back.
+    /// The retry times that refused callers were told.
     pub retry_spread: RefCell<RetrySpread>,
     /// The refusals of the last second.
     pub refusal_sampler: RefCell<RefusalSampler>,
-    /// The slots that it holds.
+    /// The permits that the isolate holds.
     pub permit_leases: RefCell<PermitLeases>,
-    /// Which warnings were given lately.
+    /// The warnings logged lately.
     pub recent_warnings: RefCell<RecentWarnings>,
 }
 
-/// A configuration without faults, and what follows from it.
+/// A configuration without faults, and values derived from it once.
 #[derive(Debug)]
 pub struct LoadedPolicy {
     /// The configuration.
     pub policy: Policy,
     /// Makes the digests of callers.
     pub digester: Digester,
-    /// The headers that every request is asked for.
+    /// The names of the headers that are read from every request.
     pub asked: Names,
     /// The mark of an `ORIGIN`; see [`LoadedPolicy::hop`].
     hop: Option<String>,
@@ -66,8 +67,9 @@ impl LoadedPolicy {
         LoadedPolicy { policy, digester, asked, hop }
     }
 
-    /// What this deployment marks the requests with that it sends on for `authority`; see [`proxy::HOP`](crate::http::proxy::HOP).
-    /// Without an `ORIGIN` the mark is of that host alone: a request may well pass through two zones that are both guarded.
+    /// The mark on requests that this deployment forwards for `authority`, by which it knows them should
+    /// they come back. Without an `ORIGIN` the mark is of that host alone: a request may rightly pass
+    /// through two zones that are both guarded.
     pub fn hop(&self, authority: &str) -> String {
         self.hop.clone().unwrap_or_else(|| self.digester.deployment(authority))
     }
@@ -79,7 +81,7 @@ impl Isolate {
         ISOLATE.with(|isolate| Rc::clone(isolate.get_or_init(|| Rc::new(Isolate::read(env)))))
     }
 
-    /// Logs that something is not as it should be at `place`, if that was not said a moment ago.
+    /// Logs a `problem` at `place`, unless the same place was logged a moment ago.
     pub fn warn(&self, place: &str, problem: &str, now: Time) {
         if let Some(line) = self.recent_warnings.borrow_mut().warning(place, problem, now) {
             console_warn!("{line}");
@@ -105,7 +107,7 @@ impl Isolate {
     }
 }
 
-/// Refuses a policy whose bindings to the platform are missing.
+/// Adds a fault for each Durable Object or D1 binding that `policy` needs and `env` lacks.
 fn bound(policy: Policy, env: &Env) -> Result<Policy, Vec<Fault>> {
     let mut faults = Vec::new();
     let mut missing = |place: &str, problem: &str| {
@@ -120,7 +122,8 @@ fn bound(policy: Policy, env: &Env) -> Result<Policy, Vec<Fault>> {
     if faults.is_empty() { Ok(policy) } else { Err(faults) }
 }
 
-/// The vars and secrets among what is in `env`: strings, numbers, booleans, arrays and plain objects. Bindings are objects of classes.
+/// The vars and secrets in `env`: strings, numbers, booleans, arrays and plain objects. Bindings, which
+/// are objects of classes, are left out.
 pub fn vars(env: &Object) -> BTreeMap<String, Value> {
     let names = Object::keys(env);
     names.iter().filter_map(|name| Some((name.as_string()?, var(&Reflect::get(env, &name).ok()?)?))).collect()

@@ -1,97 +1,106 @@
-// What keeps a request's places while it is under way. It is here, and not in the module, so that a cap holds also when the module fails: what is
-// at the origin, streams, or is a live WebSocket goes on then, and so does this. It runs in the request's own context, and ends with that.
+// Heartbeats for the permits of requests at the origin. This is JavaScript, outside of the module, so that a
+// cap holds also when the module fails: requests at the origin, streams and live WebSockets go on then, and
+// so do their heartbeats. A heartbeat runs in its request's own context, and ends with that.
 
-/** How often a request gives a sign of life, in milliseconds (one that gives none for three seconds is not counted any more), and how often idle slots
- *  are looked after. */
+/** How often a request gives a heartbeat, and how often idle permits are looked for, in milliseconds. A
+ *  request without a heartbeat for three seconds is not counted any more. */
 const BEAT = 1_000;
 
-/** The origin hears that a request was broken off a little later, and counts it until then. */
+/** How much later the origin hears that a request was broken off, in milliseconds. Until then the request
+ *  counts. */
 const SETTLE = 250;
 
-/** How often idle slots are looked after before they are left to the next request: well within what the runtime lets go on after an answer. */
-const LOOKS = 20;
+/** How many times idle permits are looked for before that is left to the next request: well within the
+ *  time that the runtime grants after an answer. */
+const CHECKS = 20;
 
-/** Whoever has given no sign for so long is gone, and its context with it, where nothing tells: no hold-up is as long. */
+/** A heartbeat that is late by this many milliseconds is gone, and its context with it: no hold-up lasts as
+ *  long. */
 const SILENCE = 6_000;
 
-/** One under whose own signs the module fails so often in a row is not worth a new instance each second, and is counted no more. */
+/** After so many failures of the module in a row during one request's heartbeats, the request is counted no
+ *  more: it is not worth a new instance of the module each second. */
 const FAILURES = 5;
 
-/** The requests under way, those first whose last sign is the oldest. Plain data: their promises are for their own contexts. */
-const under = new Set();
+/** The heartbeats of all requests at the origin, the one that was longest silent first. Plain data: their
+ *  promises belong to their own contexts. */
+const running = new Set();
 
-/** Who holds the isolate's slots: a number of its own, drawn when a request is there, as the platform demands. */
+/** The isolate's holder id: a random number, drawn during a request, as the platform demands. */
 let holder;
 
-/** How many instances of the module have held slots. */
+/** How many instances of the module have held permits. */
 let lives = 0;
 
-/** The module's part, by whichever instance is there now. Nothing comes of one that fails meanwhile. */
+/** The functions of the module instance that is there now. A call into an instance that fails returns
+ *  `undefined`. */
 let module;
 
-/** Says how the module is called. */
+/** Sets how the module is called. */
 export function drive(beat, leave) {
   module = { beat, leave };
 }
 
-/** What an instance has to know before it looks at its first cap: who holds the slots, which life of it this is, and a line for each place. */
+/** The text that an instance reads before it looks at its first cap: the holder id and its life, then a line
+ *  for each permit in use. */
 export function standing() {
   holder ??= crypto.getRandomValues(new BigUint64Array(1))[0];
   const now = performance.now();
   const lines = [`${holder} ${lives++}`];
-  for (const { at, places } of under) if (now - at < SILENCE) lines.push(places);
+  for (const { at, permits } of running) if (now - at < SILENCE) lines.push(permits);
   return lines.join("\n");
 }
 
-/** Keeps `places`, a line each, from now on. */
-export function begin(env, places) {
-  const stay = { env, places, at: 0, failures: 0, timer: 0 };
-  stay.timer = setInterval(beat, BEAT, stay);
-  sign(stay);
-  return stay;
+/** Starts the heartbeats of `permits`, a line each. */
+export function begin(env, permits) {
+  const heartbeat = { env, permits, at: 0, failures: 0, timer: 0 };
+  heartbeat.timer = setInterval(beat, BEAT, heartbeat);
+  mark(heartbeat);
+  return heartbeat;
 }
 
-/** Keeps them until `ended`, which fails where the origin's request is broken off; then gives them back, and looks after what is idle. What is
- *  kept may have become less. */
-export function end(stay, context, places, ended) {
-  stay.places = places ?? stay.places;
-  context.waitUntil(until(stay, ended));
+/** Goes on until `ended` settles, which fails where the origin's request is broken off. Then releases the
+ *  permits, and returns idle ones. `permits` replaces the text, where some were returned early. */
+export function end(heartbeat, context, permits, ended) {
+  heartbeat.permits = permits ?? heartbeat.permits;
+  context.waitUntil(until(heartbeat, ended));
 }
 
-async function until(stay, ended) {
+async function until(heartbeat, ended) {
   try {
     await ended;
   } catch {
     await pause(SETTLE);
   }
-  stop(stay);
-  let idle = module.leave(stay.env, stay.places);
-  for (let looks = LOOKS - 1; idle && looks >= 0; looks--) {
+  stop(heartbeat);
+  let idle = module.leave(heartbeat.env, heartbeat.permits);
+  for (let checksLeft = CHECKS - 1; idle && checksLeft >= 0; checksLeft--) {
     await pause(BEAT);
-    idle = await module.beat(stay.env, idle, looks);
+    idle = await module.beat(heartbeat.env, idle, checksLeft);
   }
 }
 
-function beat(stay) {
-  sign(stay);
-  const well = module.beat(stay.env, stay.places) !== undefined;
-  stay.failures = well ? 0 : stay.failures + 1;
-  if (stay.failures === FAILURES) stop(stay);
+function beat(heartbeat) {
+  mark(heartbeat);
+  const succeeded = module.beat(heartbeat.env, heartbeat.permits) !== undefined;
+  heartbeat.failures = succeeded ? 0 : heartbeat.failures + 1;
+  if (heartbeat.failures === FAILURES) stop(heartbeat);
 }
 
-function sign(stay) {
-  stay.at = performance.now();
-  under.delete(stay);
-  under.add(stay);
-  for (const oldest of under) {
-    if (stay.at - oldest.at < SILENCE) break;
-    under.delete(oldest);
+/** Notes that the request is there now, and forgets requests that were silent for too long. */
+function mark(heartbeat) {
+  heartbeat.at = performance.now();
+  running.delete(heartbeat);
+  running.add(heartbeat);
+  for (const oldest of running) {
+    if (heartbeat.at - oldest.at < SILENCE) break;
+    running.delete(oldest);
   }
 }
 
-function stop(stay) {
-  clearInterval(stay.timer);
-  under.delete(stay);
+function stop(heartbeat) {
+  clearInterval(heartbeat.timer);
+  running.delete(heartbeat);
 }
 
 function pause(ms) {

@@ -1,5 +1,8 @@
-//! What the module does for a request's places while it is under way, when the lines of JavaScript beside this file say so. They go on
-//! when an instance of the module fails, and say it to the next one, which knows of the places then before it looks at their caps.
+//! Heartbeats for the permits of requests at the origin: the module's side.
+//!
+//! `permit_heartbeat.js` keeps the list of permits and the timers, outside of the module. They go on when an
+//! instance of the module fails, and tell the next instance about the permits before it looks at a cap.
+//! The list crosses the border as text: one line per cap, its name and the id of the permit, `0` for none.
 
 use crate::actor::permits::client::PermitClient;
 use crate::concurrency::heartbeats::Id;
@@ -19,18 +22,20 @@ use worker::{Env, worker_sys::Context};
 
 #[wasm_bindgen(module = "/src/http/permit_heartbeat.js")]
 extern "C" {
-    /// Says how [`beat`] and [`leave`] are called in whichever instance is there.
+    /// Sets how JavaScript calls [`heartbeat`] and [`release`] of the instance that is there.
     pub fn drive(beat: &Function, leave: &Function);
+    /// The isolate's holder id, its life, and the lines of all permits in use.
     fn standing() -> String;
-    /// Keeps `permits` from now on; see [`line`].
-    pub fn begin(env: &Env, permits: &str) -> JsValue;
-    /// Keeps them until `ended`, or what they have become by now.
-    pub fn end(stay: &JsValue, context: &Context, permits: Option<&str>, ended: Option<&Promise>);
+    /// Starts the heartbeats of the permits in `lines`; see [`line`].
+    pub fn begin(env: &Env, lines: &str) -> JsValue;
+    /// Ends the heartbeats when `ended` settles, and then releases the permits. `lines` replaces the
+    /// permits, where some were returned early.
+    pub fn end(heartbeat: &JsValue, context: &Context, lines: Option<&str>, ended: Option<&Promise>);
 }
 
-/// Adds a place to `lines`: its cap and its number there, or none.
+/// Adds the line of one cap to `lines`: its name, and the id of the request's permit if it has one.
 pub fn line(lines: &mut String, cap: &Cap, id: Option<Id>) {
-    // A string takes all that is written to it.
+    // Writing to a String cannot fail.
     let _ = writeln!(lines, "{} {}", cap.name, id.unwrap_or_default());
 }
 
@@ -43,7 +48,8 @@ fn read<'t>(policy: &'t Policy, lines: impl Iterator<Item = &'t str> + 't) -> im
     lines.filter_map(words).filter_map(|(name, id)| Some((Rc::clone(policy.cap(name)?), id)))
 }
 
-/// Tells the isolate's books whose they are, and what is under way from before its module failed.
+/// Tells the isolate's permit leases its holder id, and which permits earlier instances of the module have
+/// left in use. Has to be called before the first permit lease is used; later calls do nothing.
 pub fn name_holder(isolate: &Isolate) {
     let mut leases = isolate.permit_leases.borrow_mut();
     let Some(loaded) = isolate.loaded.as_ref().filter(|_| !leases.has_holder()) else { return };
@@ -56,69 +62,71 @@ pub fn name_holder(isolate: &Isolate) {
     }
 }
 
-/// Places, and what it takes to keep them.
-struct KeptPermits {
+/// The permits of one heartbeat, and everything that a call about them needs.
+struct Permits {
     isolate: Rc<Isolate>,
     client: PermitClient,
     patience: Span,
     permits: Vec<(Rc<Cap>, Id)>,
 }
 
-impl KeptPermits {
-    fn new(env: &Env, lines: &str) -> Option<KeptPermits> {
+impl Permits {
+    /// Reads `lines`; `None` where the configuration has faults.
+    fn read(env: &Env, lines: &str) -> Option<Permits> {
         let isolate = Isolate::get(env);
         let policy = &isolate.loaded.as_ref()?.policy;
         name_holder(&isolate);
         let permits = read(policy, lines.lines()).collect();
         let (client, patience) = (PermitClient { env: env.clone() }, policy.settings.deadline);
-        Some(KeptPermits { isolate, client, patience, permits })
+        Some(Permits { isolate, client, patience, permits })
     }
 
-    /// Renews what is held, and gives back what is not needed.
+    /// Renews the permits that are in use, and returns idle ones, where that is due.
     async fn tick(&self) {
-        // More than one cap is rare, and more than one with something to say rarer still.
+        // One after the other: several caps are rare, and several that are due rarer still.
         for (cap, _) in &self.permits {
-            let spent = self.admit().tick(cap).await;
+            let spent = self.calls().tick(cap).await;
             self.isolate.actor_health.borrow_mut().budget.spend(spent.into());
         }
     }
 
-    /// The caps whose idle slots are still to be looked after.
-    fn idle(&self, tends: impl Fn(&PermitCalls<'_, PermitClient>, &Rc<Cap>) -> bool) -> String {
-        let admit = self.admit();
+    /// Lines of the caps for which `returns` says that idle permits have to be returned.
+    fn idle(&self, returns: impl Fn(&PermitCalls<'_, PermitClient>, &Rc<Cap>) -> bool) -> String {
+        let calls = self.calls();
         let mut lines = String::new();
-        self.permits.iter().filter(|(cap, _)| tends(&admit, cap)).for_each(|(cap, _)| line(&mut lines, cap, None));
+        self.permits.iter().filter(|(cap, _)| returns(&calls, cap)).for_each(|(cap, _)| line(&mut lines, cap, None));
         lines
     }
 
-    fn admit(&self) -> PermitCalls<'_, PermitClient> {
-        PermitCalls {
-            actors: &self.client,
-            leases: &self.isolate.permit_leases,
-            patience: self.patience,
-            wall: clock::now,
-        }
+    fn calls(&self) -> PermitCalls<'_, PermitClient> {
+        let leases = &self.isolate.permit_leases;
+        PermitCalls { actors: &self.client, leases, patience: self.patience, wall: clock::now }
     }
 }
 
-/// What has a number is still under way. Renews what is held, and gives back what is not needed. Whoever looks after what is idle, and has
-/// so many looks left, is told what it has to go on with, in lines; by a promise where somebody has to be asked.
-pub fn heartbeat(env: &Env, lines: &str, looks: Option<u32>) -> JsValue {
-    let Some(stay) = KeptPermits::new(env, lines) else { return JsValue::from_str("") };
-    for (cap, id) in &stay.permits {
-        stay.isolate.permit_leases.borrow_mut().heartbeat(cap, *id, clock::now());
+/// Records a heartbeat of each permit in `lines`, renews permits, and returns idle ones. A task that returns
+/// idle permits passes its `checks_left`, and is answered with the lines that it still has to look after.
+/// The answer is a text, or the promise of one where an actor has to be asked.
+pub fn heartbeat(env: &Env, lines: &str, checks_left: Option<u32>) -> JsValue {
+    let Some(permits) = Permits::read(env, lines) else { return JsValue::from_str("") };
+    for (cap, id) in &permits.permits {
+        permits.isolate.permit_leases.borrow_mut().heartbeat(cap, *id, clock::now());
     }
     value_or_promise(async move {
-        stay.tick().await;
-        Ok(stay.idle(|admit, cap| looks.is_some_and(|looks| admit.keeps_returning(cap, looks))).into())
+        permits.tick().await;
+        let returns = |calls: &PermitCalls<'_, _>, cap: &_| {
+            checks_left.is_some_and(|checks_left| calls.keeps_returning(cap, checks_left))
+        };
+        Ok(permits.idle(returns).into())
     })
 }
 
-/// They have ended. Whoever asks has to look after what is idle then: that is what it is told.
+/// Releases the permits in `lines`: their requests have ended. Returns the lines of the caps whose idle
+/// permits the caller of this function has to return.
 pub fn release(env: &Env, lines: &str) -> String {
-    let Some(stay) = KeptPermits::new(env, lines) else { return String::new() };
-    for (cap, id) in &stay.permits {
-        stay.isolate.permit_leases.borrow_mut().end(cap, *id);
+    let Some(permits) = Permits::read(env, lines) else { return String::new() };
+    for (cap, id) in &permits.permits {
+        permits.isolate.permit_leases.borrow_mut().end(cap, *id);
     }
-    stay.idle(|admit, cap| admit.claim_return(cap))
+    permits.idle(|calls, cap| calls.claim_return(cap))
 }

@@ -94,7 +94,8 @@ fn a_full_cap_is_one_json_line_too() {
     let vars = BTreeMap::from([("LIMIT_BASE".to_string(), serde_json::json!({"in_flight": 5}))]);
     let policy = Policy::read(&vars).unwrap();
     let met = planned_caps(&policy, None, RequestKind::Plain);
-    let crowded = CapRefusal { cap: met[0].cap, binding: met[0].binding, reason: Reason::OverCapacity, wait: Span::from_secs(2) };
+    let crowded =
+        CapRefusal { cap: met[0].cap, binding: met[0].binding, reason: Reason::OverCapacity, wait: Span::from_secs(2) };
     assert_eq!(
         cap_refusal_line(&crowded, Subject::from_bytes([0xab; 16]), Effect::Shadow, None),
         concat!(
