@@ -1,5 +1,18 @@
-//! What a limit is: pure arithmetic on times that are passed in. Nothing here reads a clock, does I/O or fails
-//! for a reason outside its arguments.
+//! Limits as pure arithmetic. Every time is a parameter: no code here reads a clock, does I/O, or
+//! fails for a reason outside its arguments.
+//!
+//! - [`time`]: points and spans of time that saturate.
+//! - [`parse`]: the text of a limit, such as `100/s burst 200`, to a rate or a quota.
+//! - [`parse_error`]: the sentence that tells an operator why a text is not a limit.
+//! - [`rate`]: a rate or quota with its bounds, and its canonical text.
+//! - [`calendar`]: time zones, and the local day that a quota counts.
+//! - [`gcra`]: the algorithm that decides about a rate.
+//! - [`bucket_table`]: the state of many buckets, in bounded memory.
+//! - [`day_counter`]: the tokens used of one day's quota.
+//! - [`lease`]: tokens taken ahead of their use, and why no more are admitted by it.
+//! - [`warmup`]: a rate that opens slowly after a cold start.
+//! - [`adaptive`]: a cap on requests in flight that finds its own size.
+//! - [`monotonic`]: a clock that never steps back, made from one that may.
 
 pub mod adaptive;
 pub mod bucket_table;

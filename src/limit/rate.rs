@@ -1,23 +1,28 @@
-//! What a configuration may say of a limit, and how it reads: `100/s burst 200`, `5/min`, `1000/30d`, or a
-//! calendar quota, `100000/day Asia/Shanghai`.
+//! The limits that a configuration may name: a rolling rate (`100/s burst 200`, `5/min`,
+//! `1000/30d`), or a calendar quota (`100000/day Asia/Shanghai`).
 //!
-//! Bounds: counts and bursts from 1 to [`MAX_COUNT`], periods to [`MAX_PERIOD`], and an empty bucket must be full
-//! again within [`MAX_REFILL`]. So an interval is at least a nanosecond, and no time computed from a limit
+//! Bounds:
+//! - 1 ≤ count, burst ≤ [`MAX_COUNT`];
+//! - 1 s ≤ period ≤ [`MAX_PERIOD`], in whole seconds;
+//! - burst × interval ≤ [`MAX_REFILL`].
+//!
+//! It follows that an interval is at least a nanosecond, and that no time computed from a limit
 //! saturates before the year 2544.
 
 use crate::limit::calendar::Zone;
 use crate::limit::gcra::Gcra;
-use crate::limit::parse_error::Invalid;
+use crate::limit::parse_error::ParseError;
 use crate::limit::time::Span;
 use core::fmt;
 
-/// The largest count and the largest burst.
+/// The largest count and the largest burst, in tokens.
 pub const MAX_COUNT: u64 = 1_000_000_000;
 
 /// The longest period: 366 days.
 pub const MAX_PERIOD: Span = Span::from_secs(366 * DAY);
 
-/// The longest time in which an empty bucket may fill up (burst × interval): ten years of 365 days.
+/// The longest time that an empty bucket may take to fill up (burst × interval): ten years of
+/// 365 days.
 pub const MAX_REFILL: Span = Span::from_secs(3_650 * DAY);
 
 pub(super) const SECOND: u64 = 1;
@@ -33,19 +38,20 @@ pub struct Rate {
     gcra: Gcra,
 }
 
-/// A calendar quota: so many tokens per local day.
+/// A calendar quota: `count` tokens per local day of `zone`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quota {
     count: u64,
     zone: Zone,
 }
 
-/// One entry of `per_ip`, `per_key` or `global`. How it reads is in [`read`](crate::limit::parse).
+/// One entry of `per_ip`, `per_key` or `global`. The module [`parse`](crate::limit::parse) defines
+/// its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Allowance {
-    /// Who is too fast.
+    /// A limit over a rolling period, decided by GCRA.
     Rate(Rate),
-    /// Who has used up the day.
+    /// A limit per calendar day, counted by D1.
     Quota(Quota),
 }
 
@@ -53,41 +59,43 @@ impl Rate {
     /// `count` tokens per `period`, up to `burst` at once.
     ///
     /// # Errors
-    /// Where a number is out of its bounds (see the module), or the period is no whole number of seconds.
-    pub fn new(count: u64, period: Span, burst: u64) -> Result<Rate, Invalid> {
-        within("count", count)?;
-        within("burst", burst)?;
+    /// A number is out of its bounds (see the module), or the period is not a whole number of
+    /// seconds.
+    pub fn new(count: u64, period: Span, burst: u64) -> Result<Rate, ParseError> {
+        check_bounds("count", count)?;
+        check_bounds("burst", burst)?;
         let whole = period.as_nanos().is_multiple_of(1_000_000_000);
         if period == Span::ZERO || period > MAX_PERIOD || !whole {
-            return Err(Invalid::new(format!(
+            return Err(ParseError::new(format!(
                 "period {period} is out of bounds, expected whole seconds from 1s to 366d"
             )));
         }
-        // Rounded up, so that rounding never admits more. What is lost is less than one part in as many as the
-        // interval has nanoseconds: nothing to speak of at a thousand per second, one part in a thousand at a million.
+        // Rounded up, so that rounding never admits more. The rate loses at most 1 ns per interval:
+        // one part in a million at 1000 tokens per second, one in a thousand at a million per second.
         let interval = Span::from_nanos(period.as_nanos().div_ceil(count.max(1)));
         Gcra::new(interval, burst)
             .filter(|gcra| gcra.capacity() <= MAX_REFILL)
             .map(|gcra| Rate { count, period, gcra })
             .ok_or_else(|| {
                 let most = MAX_REFILL.as_nanos().checked_div(interval.as_nanos()).unwrap_or(0);
-                Invalid::new(format!(
+                ParseError::new(format!(
                     "burst {burst} takes more than ten years to fill up at this rate, expected at most {most}"
                 ))
             })
     }
 
-    /// Tokens per period, as written.
+    /// Tokens per period, as configured.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The period, as written: a whole number of seconds.
+    /// The period, as configured: a whole number of seconds.
     pub fn period(&self) -> Span {
         self.period
     }
 
-    /// The bucket that enforces it; its interval is `period / count`, rounded up to a whole nanosecond.
+    /// The bucket that enforces the rate. Its interval is `period / count`, rounded up to a whole
+    /// nanosecond.
     pub fn gcra(&self) -> Gcra {
         self.gcra
     }
@@ -97,9 +105,9 @@ impl Quota {
     /// `count` tokens per day of `zone`.
     ///
     /// # Errors
-    /// Where the count is out of its bounds (see the module).
-    pub fn new(count: u64, zone: Zone) -> Result<Quota, Invalid> {
-        within("count", count)?;
+    /// The count is out of its bounds (see the module).
+    pub fn new(count: u64, zone: Zone) -> Result<Quota, ParseError> {
+        check_bounds("count", count)?;
         Ok(Quota { count, zone })
     }
 
@@ -108,29 +116,29 @@ impl Quota {
         self.count
     }
 
-    /// The zone whose midnights bound the day.
+    /// The zone whose midnights begin and end the day.
     pub fn zone(&self) -> &Zone {
         &self.zone
     }
 }
 
-/// `what` must be from 1 to [`MAX_COUNT`].
-pub(super) fn within(what: &str, number: u64) -> Result<(), Invalid> {
+/// Checks that 1 ≤ `number` ≤ [`MAX_COUNT`]; the error calls the number `name`.
+pub(super) fn check_bounds(name: &str, number: u64) -> Result<(), ParseError> {
     match number {
         1..=MAX_COUNT => Ok(()),
-        _ => Err(Invalid::new(format!("{what} {number} is out of bounds, expected 1 to {MAX_COUNT}"))),
+        _ => Err(ParseError::new(format!("{name} {number} is out of bounds, expected 1 to {MAX_COUNT}"))),
     }
 }
 
 impl fmt::Display for Rate {
-    /// Prints the one canonical form, which reads as the same rate: `5/min`, `100/s burst 200`.
+    /// Prints the canonical text, which reads as the same rate: `5/min`, `100/s burst 200`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/", self.count)?;
         match self.period.as_secs_up() {
             SECOND => f.write_str("s"),
             MINUTE => f.write_str("min"),
             HOUR => f.write_str("h"),
-            // Not `1d`, which looks too much like `day`, a calendar day.
+            // `1d` would be mistaken for `day`, a calendar day.
             DAY => f.write_str("24h"),
             secs if secs % DAY == 0 => write!(f, "{}d", secs / DAY),
             secs if secs % HOUR == 0 => write!(f, "{}h", secs / HOUR),
@@ -145,7 +153,8 @@ impl fmt::Display for Rate {
 }
 
 impl fmt::Display for Quota {
-    /// Prints the one canonical form, which reads as the same quota: `100/day`, `100/day Asia/Shanghai`.
+    /// Prints the canonical text, which reads as the same quota: `100/day`,
+    /// `100/day Asia/Shanghai`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/day", self.count)?;
         if self.zone == Zone::utc() { Ok(()) } else { write!(f, " {}", self.zone) }

@@ -1,5 +1,5 @@
-//! Points and spans of time, in whole nanoseconds. Every operation saturates: a hostile or broken
-//! clock can make a limit strict, never make it panic.
+//! Points and spans of time, in whole nanoseconds. Every operation saturates: a broken clock can
+//! make a limit stricter, and can never make it panic.
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,8 @@ pub struct Time(u64);
 pub struct Span(u64);
 
 impl Time {
-    /// The latest time that can be expressed; stands for "unreadable, so as late as possible".
+    /// The latest time that can be expressed. It also stands for a time that could not be read, since
+    /// the latest time is the strictest.
     pub const MAX: Time = Time(u64::MAX);
 
     /// The time `nanos` nanoseconds after the Unix epoch.
@@ -32,7 +33,8 @@ impl Time {
         self.0
     }
 
-    /// Whole microseconds since the Unix epoch, rounded up. They fit a double, nanoseconds do not.
+    /// Whole microseconds since the Unix epoch, rounded up. JavaScript numbers hold them exactly;
+    /// they cannot hold nanoseconds.
     pub const fn as_micros_up(self) -> u64 {
         self.0.div_ceil(1_000)
     }
@@ -42,24 +44,24 @@ impl Time {
         self.0 / 1_000_000_000
     }
 
-    /// The span from `earlier` to this time; zero where `earlier` is later.
+    /// The span from `earlier` to this time; zero if `earlier` is later.
     pub const fn since(self, earlier: Time) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }
 
-    /// This time and `span` more.
+    /// The time `span` after this one.
     pub const fn plus(self, span: Span) -> Time {
         Time(self.0.saturating_add(span.0))
     }
 
-    /// This time less `span`.
+    /// The time `span` before this one.
     pub const fn minus(self, span: Span) -> Time {
         Time(self.0.saturating_sub(span.0))
     }
 }
 
 impl Span {
-    /// No time at all.
+    /// A span of zero nanoseconds.
     pub const ZERO: Span = Span(0);
 
     /// A span of `nanos` nanoseconds.
@@ -87,17 +89,17 @@ impl Span {
         self.0 / 1_000_000
     }
 
-    /// This span in whole seconds, rounded up: who waits that long has waited long enough.
+    /// This span in whole seconds, rounded up: a client that waits so many seconds waits long enough.
     pub const fn as_secs_up(self) -> u64 {
         self.0.div_ceil(1_000_000_000)
     }
 
-    /// This span and `other`.
+    /// The sum of this span and `other`.
     pub const fn plus(self, other: Span) -> Span {
         Span(self.0.saturating_add(other.0))
     }
 
-    /// What this span has over `other`; zero where it has nothing.
+    /// This span less `other`; zero if `other` is longer.
     pub const fn saturating_sub(self, other: Span) -> Span {
         Span(self.0.saturating_sub(other.0))
     }
