@@ -1,43 +1,47 @@
-//! A bounded table of buckets. A bucket at rest (its TAT has passed) is the same as no bucket, so it may be
-//! dropped at any time; a bucket in debt never is, so nobody can wash off a debt by flooding the table.
+//! A bounded table of buckets. A full bucket (its TAT has passed) equals a bucket that is not in the
+//! table, so it may be dropped at any time. A bucket in debt is never dropped, so no client can lose
+//! its debt by filling the table with others.
 
 use crate::limit::lease::SavedTat;
 use crate::limit::time::{Span, Time};
 use hashbrown::HashMap;
 
-/// Names one bucket: a digest of its limit and its subject.
+/// The name of one bucket: a digest of its limit and its subject.
 pub type BucketId = u128;
 
-/// How long a full table waits between two sweeps. Sweeping costs time in proportion to the table; a flood of
-/// newcomers must not be able to ask for it with every request.
+/// The least time between two sweeps of a table at its capacity. A sweep takes time in proportion to
+/// the table, so a flood of new callers must not cause one with every request.
 const SWEEP_EVERY: Span = Span::from_secs(1);
 
-/// Below this many buckets a table is never swept.
-const SMALL: usize = 1_024;
+/// A table with fewer buckets than this is never swept.
+const SWEEP_FROM: usize = 1_024;
 
-/// The table has no room for another bucket before `wait` has passed.
+/// The table is full of buckets in debt: it has no room for another before `wait` has passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full {
-    /// How long until the earliest bucket in debt is at rest again; at least [`SWEEP_EVERY`].
+    /// How long until the first bucket has repaid its debt; at least [`SWEEP_EVERY`].
     pub wait: Span,
 }
 
-/// One bucket.
+/// The state of one bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bucket {
-    /// Its TAT; long ago for a full one.
+    /// The TAT; a time in the past for a full bucket.
     pub tat: Time,
-    /// What is on the disk for it.
-    pub ahead: SavedTat,
+    /// The TAT that the disk has for the bucket.
+    pub saved: SavedTat,
 }
 
-/// At most `capacity` buckets.
+/// A table of at most `capacity` buckets.
 #[derive(Debug)]
 pub struct BucketTable {
     buckets: HashMap<BucketId, Bucket>,
     capacity: usize,
+    /// The number of buckets above which the next insertion sweeps; at most `capacity`.
     sweep_at: usize,
+    /// When the table was last swept.
     swept: Time,
+    /// The earliest TAT in the table at the last sweep.
     earliest: Time,
 }
 
@@ -47,36 +51,36 @@ impl BucketTable {
         BucketTable {
             buckets: HashMap::new(),
             capacity,
-            sweep_at: SMALL.min(capacity),
+            sweep_at: SWEEP_FROM.min(capacity),
             swept: Time::default(),
             earliest: Time::default(),
         }
     }
 
-    /// How many buckets the table holds, those at rest but not yet swept included.
+    /// The number of buckets in the table, including full ones that no sweep has dropped yet.
     pub fn len(&self) -> usize {
         self.buckets.len()
     }
 
-    /// Whether the table holds no bucket.
+    /// Whether the table is empty.
     pub fn is_empty(&self) -> bool {
         self.buckets.is_empty()
     }
 
-    /// A bucket; a full one where there is none of that name.
+    /// The bucket `id`; a full bucket if the table does not have it.
     pub fn get(&self, id: BucketId) -> Bucket {
         self.buckets.get(&id).copied().unwrap_or_default()
     }
 
-    /// A bucket's TAT.
+    /// The TAT of the bucket `id`; the epoch if the table does not have it.
     pub fn tat(&self, id: BucketId) -> Time {
         self.get(id).tat
     }
 
-    /// Makes sure that [`put`](BucketTable::put) has room for every one of `ids`.
+    /// Makes sure that [`put`](BucketTable::put) has room for each of `ids`.
     ///
     /// # Errors
-    /// [`Full`] where too many of them are new and no bucket is at rest.
+    /// [`Full`] if too many of them are new and no sweep can make room.
     pub fn reserve(&mut self, ids: impl Iterator<Item = BucketId>, now: Time) -> Result<(), Full> {
         let new = ids.filter(|id| !self.buckets.contains_key(id)).count();
         if self.buckets.len().saturating_add(new) > self.sweep_at {
@@ -88,12 +92,12 @@ impl BucketTable {
         Ok(())
     }
 
-    /// Sets a bucket. The caller has reserved room for it.
+    /// Sets the bucket `id`, for which [`reserve`](BucketTable::reserve) has found room.
     pub fn put(&mut self, id: BucketId, bucket: Bucket) {
         self.buckets.insert(id, bucket);
     }
 
-    /// Drops the buckets at rest, unless that was done a moment ago.
+    /// Drops the full buckets, unless a table at its capacity was swept less than [`SWEEP_EVERY`] ago.
     fn sweep(&mut self, now: Time) {
         if self.swept.plus(SWEEP_EVERY) > now && self.buckets.len() >= self.capacity {
             return;
@@ -101,7 +105,7 @@ impl BucketTable {
         self.buckets.retain(|_, bucket| bucket.tat > now);
         self.swept = now;
         self.earliest = self.buckets.values().map(|bucket| bucket.tat).min().unwrap_or(now);
-        // Twice what is in use, so that the cost of sweeping is spread over as many insertions.
-        self.sweep_at = self.buckets.len().saturating_mul(2).clamp(SMALL.min(self.capacity), self.capacity);
+        // Twice the buckets in debt: the cost of a sweep is then spread over as many insertions.
+        self.sweep_at = self.buckets.len().saturating_mul(2).clamp(SWEEP_FROM.min(self.capacity), self.capacity);
     }
 }

@@ -1,55 +1,58 @@
-//! A calendar quota counted in memory.
+//! The tokens used of one day's quota, counted in memory.
 
 use crate::limit::calendar::Day;
 use crate::limit::time::Time;
 
-/// What has been used of one day.
+/// Counter of the tokens used on one local day.
 ///
-/// A clock that steps back to an earlier day keeps counting on the later one: no day is handed out twice.
+/// After a clock has stepped back to an earlier day, the counter goes on with the later one. No day's
+/// quota is handed out twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DayCounter {
+    /// The latest day counted so far.
     day: Day,
     used: u64,
 }
 
-/// Whether a take was counted.
+/// The result of a take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {
-    /// It was.
+    /// The tokens were taken.
     Taken {
-        /// What is left of the day's tokens.
+        /// The tokens left of the day.
         left: u64,
     },
-    /// It was not: the day has less left than was asked for, and is as it was.
+    /// The day has fewer tokens left than the cost. The counter is unchanged.
     Exhausted {
-        /// What is left of the day's tokens.
+        /// The tokens left of the day.
         left: u64,
-        /// The end of the day that is counted: the later one, where the clock has stepped back.
+        /// The end of the counted day: the later day, if the clock has stepped back.
         until: Time,
     },
 }
 
 impl DayCounter {
-    /// A count that has not begun.
+    /// A counter of no day yet. The first take begins its day.
     pub fn new() -> DayCounter {
-        // Earlier than every date, so that the first day begins as every other does.
+        // The empty date sorts before every other, so the first take begins a new day.
         DayCounter { day: Day { date: String::new(), end: Time::default() }, used: 0 }
     }
 
-    /// Whether the day that it counts has ended by `now`, in whatever zone.
+    /// Whether the counted day has ended by `now`; true if no day has begun.
     pub fn is_over(&self, now: Time) -> bool {
         self.day.end <= now
     }
 
-    /// Notes that at least `used` tokens of `day` are used, whoever counted them.
-    pub fn note(&mut self, day: &Day, used: u64) {
+    /// Raises the count of `day` to `used` tokens, which another counter has seen. A higher count
+    /// stays.
+    pub fn raise_to(&mut self, day: &Day, used: u64) {
         self.begin(day);
         if self.day.date == day.date {
             self.used = self.used.max(used);
         }
     }
 
-    /// Takes `cost` tokens of `limit` on `day`, where that many are left.
+    /// Takes `cost` tokens on `day`, which has `limit` tokens in all, if so many are left.
     pub fn take(&mut self, day: &Day, cost: u64, limit: u64) -> Counted {
         self.begin(day);
         let left = limit.saturating_sub(self.used);
@@ -62,7 +65,7 @@ impl DayCounter {
         }
     }
 
-    /// Gives back `cost` tokens that were taken of `day`, unless another is counted by now.
+    /// Gives back `cost` tokens taken on `day`, unless the counter has moved on to another day.
     pub fn give_back(&mut self, day: &Day, cost: u64) {
         if self.day.date == day.date {
             self.used = self.used.saturating_sub(cost);

@@ -5,7 +5,7 @@
 //! unusual is read so that nobody is let in or locked out by it.
 
 use crate::limit::gcra::Gcra;
-use crate::limit::lease::{HORIZON, LONGEST_HORIZON, ahead};
+use crate::limit::lease::{HORIZON, LONGEST_HORIZON, max_lead};
 use crate::limit::time::{Span, Time};
 use crate::limit::warmup;
 use crate::protocol::rates::{Ask, CallError, Demand, Grant, Outcome, Reply, Terms};
@@ -65,7 +65,7 @@ pub fn believe(ask: &Ask, mut reply: Reply, wall: Time) -> Result<Reply, CallErr
 
 /// How far ahead of its now an actor's TAT may lie for a limit.
 fn furthest(gcra: &Gcra) -> Span {
-    gcra.capacity().plus(ahead(gcra, 0))
+    gcra.capacity().plus(max_lead(gcra, 0))
 }
 
 fn outcome_problem(demand: &Demand, outcome: &Outcome, wall: Time) -> Option<&'static str> {

@@ -10,7 +10,7 @@ use crate::ledger::Ledger;
 use crate::limit::bucket_table::{Bucket, BucketId, BucketTable, Full};
 use crate::limit::calendar::Day;
 use crate::limit::gcra::{Gcra, NotBefore};
-use crate::limit::lease::{Horizon, LONGEST_HORIZON, SavedTat, Wish, ahead, grant};
+use crate::limit::lease::{Horizon, LONGEST_HORIZON, SavedTat, Wish, grant, max_lead};
 use crate::limit::monotonic::MonotonicClock;
 use crate::limit::time::{Span, Time};
 use crate::limit::warmup::{SavedWarmup, Warmup};
@@ -140,7 +140,7 @@ impl Buckets {
 
     /// Takes over a bucket that an earlier life of the actor saved.
     pub fn restore(&mut self, id: BucketId, saved: Time) {
-        self.table.put(id, Bucket { tat: saved, ahead: SavedTat::found(saved) });
+        self.table.put(id, Bucket { tat: saved, saved: SavedTat::exact(saved) });
     }
 
     /// Takes out quota tokens that nobody has asked for lately; see [`PrepaidQuotas::idle`].
@@ -174,25 +174,25 @@ impl Buckets {
         wall: Time,
     ) -> Result<Reply, String> {
         let now = self.now(wall);
-        let horizon = self.horizon.call(now).max(horizon).min(LONGEST_HORIZON);
+        let horizon = self.horizon.record_call(now).max(horizon).min(LONGEST_HORIZON);
         let mut reply = Reply { horizon, grants: vec![None; targets.len()], ..Reply::default() };
         for target in targets {
             let Some(gcra) = target.rate() else { continue };
             reply.rows = reply.rows.saturating_add(self.warm_up(target, &gcra, disk, now)?);
             let bucket = self.table.get(target.id);
             // What is cut down is cut down on the disk too, or the next life of the actor would begin with it again.
-            let settled = gcra.settle(bucket.tat, now, ahead(&gcra, target.demand.cost));
+            let settled = gcra.clamp_tat(bucket.tat, now, max_lead(&gcra, target.demand.cost));
             if settled < bucket.tat {
                 reply.rows = reply.rows.saturating_add(disk.save(target.id, settled)?);
-                self.table.put(target.id, Bucket { tat: settled, ahead: SavedTat::found(settled) });
+                self.table.put(target.id, Bucket { tat: settled, saved: SavedTat::exact(settled) });
             }
             let owed = target.demand.unreported.min(gcra.available(settled, now));
             if owed > 0
                 && self.reserve(core::slice::from_ref(target), now).is_ok()
                 && let Ok(tat) = gcra.take(settled, now, owed)
             {
-                let ahead = self.table.get(target.id).ahead;
-                self.table.put(target.id, Bucket { tat, ahead });
+                let saved = self.table.get(target.id).saved;
+                self.table.put(target.id, Bucket { tat, saved });
             }
         }
         reply.outcomes = match self.reserve(targets, now) {
@@ -265,17 +265,17 @@ impl Buckets {
             if tat == bucket.tat && target.demand.unreported == 0 {
                 continue;
             }
-            let ahead = Some(bucket.ahead)
+            let to_save = Some(bucket.saved)
                 .filter(|_| tat.since(now) >= ask.durable_after)
-                .and_then(|ahead| ahead.cover(&gcra, tat, now));
-            if let Some(ahead) = ahead {
-                reply.rows = reply.rows.saturating_add(disk.save(target.id, ahead.saved())?);
+                .and_then(|saved| saved.cover(&gcra, tat, now));
+            if let Some(saved) = to_save {
+                reply.rows = reply.rows.saturating_add(disk.save(target.id, saved.tat())?);
             }
             *granted = grant.map(|grant| Grant { count: grant.count, first: grant.first });
             if takes {
                 *outcome = self.met(target.id, &gcra, tat, now, bucket.tat.since(now));
             }
-            changed.push((target.id, Bucket { tat, ahead: ahead.unwrap_or(bucket.ahead) }));
+            changed.push((target.id, Bucket { tat, saved: to_save.unwrap_or(bucket.saved) }));
         }
         for (id, bucket) in changed {
             self.table.put(id, bucket);

@@ -28,7 +28,7 @@ impl Buckets {
             self.warm.retain(|(other, _)| *other != id);
             return Ok(0);
         }
-        let Bucket { tat, mut ahead } = self.table.get(id);
+        let Bucket { tat, saved: mut saved_tat } = self.table.get(id);
         let known = self.warm(id);
         let Looked { warm, tat, save, begins } = Warmup::look(known, gcra, demand.warmup, tat, now, demand.per_request);
         if self.reserve(core::slice::from_ref(target), now).is_err() {
@@ -37,13 +37,13 @@ impl Buckets {
         let mut rows = 0_u32;
         if begins {
             rows = disk.save(id, tat)?;
-            ahead = SavedTat::found(tat);
+            saved_tat = SavedTat::exact(tat);
         }
         if let Some(saved) = save {
             rows = rows.saturating_add(disk.save_warm(id, &saved)?);
         }
         self.set_warm(id, warm);
-        self.table.put(id, Bucket { tat, ahead });
+        self.table.put(id, Bucket { tat, saved: saved_tat });
         Ok(rows)
     }
 
@@ -59,7 +59,7 @@ impl Buckets {
 
     /// A pass, with where the bucket stands.
     pub(crate) fn met(&self, id: BucketId, gcra: &Gcra, tat: Time, now: Time, slot: Span) -> Outcome {
-        let more = self.truly(id, gcra, now, gcra.until_more(tat, now));
+        let more = self.truly(id, gcra, now, gcra.until_next_token(tat, now));
         Outcome::Met { left: gcra.available(tat, now), more, slot, until: None }
     }
 

@@ -1,7 +1,7 @@
 //! What an isolate can decide alone: leases to spend, and denials to remember.
 //!
 //! A denial is exact: a TAT only grows, so who was told "not before t" stays denied until t, whatever other isolates do. A lease is exact
-//! too (see [`prepay`](crate::limit::lease)). What falls out of here costs a call, never correctness.
+//! too (see [`lease`](crate::limit::lease)). What falls out of here costs a call, never correctness.
 
 use crate::gate::state::bucket_view::StartingPoint;
 use crate::gate::state::fair_share::FairShares;
@@ -165,7 +165,7 @@ impl LeaseCache {
         if entry.busy(now, patience) || entry.leases.len() >= LEASES || denied {
             return StockLevel::Enough;
         }
-        entry.pace.level(entry.leases.iter().map(|held| held.left(now)).sum())
+        entry.pace.stock_level(entry.leases.iter().map(|held| held.left(now)).sum())
     }
 
     /// Takes in what an actor said of a question, and says what it comes to: where this isolate has been on its own, the actor may let pass
@@ -227,7 +227,7 @@ impl LeaseCache {
                     entry.leases.push(held);
                 }
             }
-            None if entry.leases.is_empty() && !matches!(outcome, Outcome::Met { .. }) => entry.pace.starve(),
+            None if entry.leases.is_empty() && !matches!(outcome, Outcome::Met { .. }) => entry.pace.back_off(),
             None => {}
         }
     }

@@ -52,7 +52,7 @@ impl LocalLimiter {
                 match gcra.take(tat, now, demand.cost) {
                     Ok(tat) => {
                         self.table.put(id, Bucket { tat, ..Bucket::default() });
-                        met(gcra.available(tat, now), gcra.until_more(tat, now))
+                        met(gcra.available(tat, now), gcra.until_next_token(tat, now))
                     }
                     Err(no) => Outcome::Refused { left: gcra.available(tat, now), wait: no.wait, until: None },
                 }
@@ -61,7 +61,7 @@ impl LocalLimiter {
                 let day = zone.day(wall);
                 let day_counter = self.day_counter(id, demand, subject, wall);
                 if let Some(rest) = begin.day.filter(|rest| rest.until == day.end.as_secs()) {
-                    day_counter.note(&day, count.saturating_sub(rest.left));
+                    day_counter.raise_to(&day, count.saturating_sub(rest.left));
                 }
                 match day_counter.take(&day, demand.cost, *count) {
                     Counted::Taken { left } => met(left, day.end.since(wall)),

@@ -1,40 +1,52 @@
-//! Prepaying: every tier spends only what the tier above has already written down as spent.
+//! Prepaying: each tier spends only tokens that the tier above has already written down as spent.
 //!
-//! Think of a limit's schedule as slots, one emission interval T apart. *An admission at time t owns one slot s with t ≤ s ≤ t + τ
-//! (τ = (burst − 1) · T), and no slot is owned twice.* So the admissions in any span d own different slots within d + τ, and there are
-//! at most d / T + burst of them, whoever admitted them, in whatever order, and whatever was lost. Plain GCRA does this: it gives an
-//! admission the slot max(TAT, t). A [`Lease`] is a slice of the schedule given away at once; its holder spends slot s while
-//! s − τ ≤ now ≤ s. The upper end matters as much as the lower: tokens kept past their slots would add to a burst that the
-//! bucket has meanwhile regained.
+//! - `slice`: the [`Lease`], a slice of a rate's schedule that its holder spends without asking.
+//! - `grant`: how many slots an actor gives in reply to a wish, and for how long.
+//! - `saved_tat`: the TAT on an actor's disk, which runs ahead of the true one.
+//! - `slow_start`: how many tokens a holder asks for.
 //!
-//! All three holders size what they take by the same slow start, a [`SlowStart`]: one token at a time until they spend quickly, then twice
-//! as much, up to what they use within a horizon.
+//! **Why this is exact.** The schedule of a limit is a row of slots, one emission interval T apart.
+//! With τ = (burst − 1) × T:
 //!
-//! | holder | takes from | what | what a crash loses |
+//! > An admission at time t owns one slot s with t ≤ s ≤ t + τ, and no slot is owned twice.
+//!
+//! The admissions within any span d therefore own different slots within a span d + τ. There are at
+//! most d / T + burst of them, whoever admits them, in whatever order, and whatever is lost.
+//!
+//! Plain GCRA keeps this rule: it gives an admission the slot max(TAT, t). A [`Lease`] is a slice of
+//! the schedule that is given away at once; its holder spends slot s while s − τ ≤ now ≤ s. The upper
+//! end matters as much as the lower: a token kept past its slot would add to a burst that the bucket
+//! has regained meanwhile.
+//!
+//! Every holder sizes its wishes by the same [`SlowStart`]: one token at a time until it spends
+//! quickly, then twice as many each time, up to its use within a horizon.
+//!
+//! | holder | takes from | takes | loses in a crash |
 //! |---|---|---|---|
-//! | isolate | actor | a lease, or a part of a chunk | what it has not spent; each grant is at most a [`SHARE`] of the bucket and a horizon |
-//! | actor | its disk | a TAT ahead of the true one | how far ahead it was: at most a [`SHARE`] of the bucket |
-//! | actor | D1 | a chunk of the day's quota | what it has not spent: two chunks, each at most a [`SHARE`] of the day's rest |
+//! | isolate | actor | a lease, or a part of a chunk | its unspent tokens; a grant is at most a [`SHARE`] of the bucket, and lasts a horizon |
+//! | actor | its disk | a TAT ahead of the true one | the lead: at most a [`SHARE`] of the bucket |
+//! | actor | D1 | a chunk of the day's quota | its unspent tokens: two chunks, each at most a [`SHARE`] of the day's remainder |
 
 mod grant;
 mod saved_tat;
-mod slots;
+mod slice;
 mod slow_start;
 
-pub use grant::{Granted, Horizon, Wish, ahead, grant, leasable};
+pub use grant::{GrantedSlots, Horizon, Wish, grant, leasable, max_lead};
 pub use saved_tat::SavedTat;
-pub use slots::Lease;
+pub use slice::Lease;
 pub use slow_start::{SlowStart, StockLevel};
 
 use crate::limit::time::Span;
 
-/// No holder is given more than one part in so many of what is there, so that near the limit grants shrink and nobody
-/// starves the others.
+/// A holder gets at most one part in `SHARE` of the tokens that are left. Near the limit grants
+/// therefore shrink, and no holder starves the others.
 pub const SHARE: u64 = 8;
 
-/// The shortest horizon: how long a grant should last. Long enough that a caller of a few hundred requests a second costs a few
-/// calls a second; short enough that little is lost when it stops.
+/// The shortest horizon, which is how long a grant should last. A longer one would lose more tokens
+/// when a caller stops. A shorter one would cost more calls; with this one, a caller of a few hundred
+/// requests per second causes a few calls per second.
 pub const HORIZON: Span = Span::from_millis(500);
 
-/// The longest, to which an actor with too many calls stretches.
+/// The longest horizon, to which an actor with too many calls stretches it.
 pub const LONGEST_HORIZON: Span = Span::from_secs(10);

@@ -44,7 +44,7 @@ proptest! {
     #[test]
     fn denied_until_exactly_the_promised_instant_and_then_allowed((gcra, tat, cost) in any_case()) {
         let now = start();
-        let tat = gcra.settle(tat, now, Span::ZERO);
+        let tat = gcra.clamp_tat(tat, now, Span::ZERO);
         if let Err(no) = gcra.take(tat, now, cost) {
             let then = now.plus(no.wait);
             let early = then.minus(Span::from_nanos(1));
@@ -58,7 +58,7 @@ proptest! {
         (gcra, tat, cost) in any_case(),
         now in any::<u64>().prop_map(Time::from_nanos),
     ) {
-        let tat = gcra.settle(tat, now, Span::ZERO);
+        let tat = gcra.clamp_tat(tat, now, Span::ZERO);
         match gcra.take(tat, now, cost) {
             Err(no) => prop_assert!(no.wait <= gcra.capacity() && no.wait > Span::ZERO),
             Ok(next) => prop_assert!(next >= tat.max(now), "an admission never lowers a TAT"),
@@ -77,8 +77,8 @@ proptest! {
     #[test]
     fn until_more_is_exact((gcra, tat, _) in any_case()) {
         let now = start();
-        let tat = gcra.settle(tat, now, Span::ZERO);
-        let (left, more) = (gcra.available(tat, now), gcra.until_more(tat, now));
+        let tat = gcra.clamp_tat(tat, now, Span::ZERO);
+        let (left, more) = (gcra.available(tat, now), gcra.until_next_token(tat, now));
         if more == Span::ZERO {
             prop_assert_eq!(left, gcra.burst());
         } else {
@@ -127,14 +127,14 @@ proptest! {
         let gcra = rate.gcra();
         let mut tat = Time::default();
         for now in clock {
-            tat = gcra.settle(tat, now, Span::ZERO);
+            tat = gcra.clamp_tat(tat, now, Span::ZERO);
             match gcra.take(tat, now, 1) {
                 Ok(next) => tat = next,
                 Err(no) => prop_assert!(gcra.take(tat, now.plus(no.wait), 1).is_ok()),
             }
             // Leave the bucket empty, so that a second charge could not be paid.
             tat = gcra.take(tat, now, gcra.available(tat, now)).unwrap();
-            prop_assert!(gcra.settle(tat, now, Span::ZERO) == tat, "no take leaves more than a full debt");
+            prop_assert!(gcra.clamp_tat(tat, now, Span::ZERO) == tat, "no take leaves more than a full debt");
         }
     }
 }

@@ -74,11 +74,11 @@ fn until_more_counts_down_to_the_next_whole_token() {
     let gcra = rate("5/min").gcra();
     let tat = gcra.take(Time::default(), at(0), 2).unwrap();
     let secs = |s| Span::from_secs(s);
-    assert_eq!(gcra.until_more(tat, at(0)), secs(12));
-    assert_eq!(gcra.until_more(tat, at(5_000)), secs(7));
+    assert_eq!(gcra.until_next_token(tat, at(0)), secs(12));
+    assert_eq!(gcra.until_next_token(tat, at(5_000)), secs(7));
     assert_eq!((gcra.available(tat, at(11_999)), gcra.available(tat, at(12_000))), (3, 4));
-    assert_eq!(gcra.until_more(tat, at(12_000)), secs(12));
-    assert_eq!(gcra.until_more(tat, at(24_000)), Span::ZERO, "full");
+    assert_eq!(gcra.until_next_token(tat, at(12_000)), secs(12));
+    assert_eq!(gcra.until_next_token(tat, at(24_000)), Span::ZERO, "full");
 }
 
 #[test]

@@ -36,7 +36,7 @@ impl Bucket {
 
     /// Takes `cost` at `now`, or says how long to wait.
     fn take(&mut self, now: Time, cost: u64) -> Result<(), Span> {
-        self.tat = self.gcra.settle(self.tat, now, Span::ZERO);
+        self.tat = self.gcra.clamp_tat(self.tat, now, Span::ZERO);
         self.tat = self.gcra.take(self.tat, now, cost).map_err(|no| no.wait)?;
         Ok(())
     }

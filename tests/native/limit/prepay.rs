@@ -2,7 +2,7 @@
 
 use penstock::limit::gcra::Gcra;
 use penstock::limit::lease::{
-    HORIZON, Horizon, LONGEST_HORIZON, Lease, SHARE, SavedTat, SlowStart, Wish, ahead, grant,
+    HORIZON, Horizon, LONGEST_HORIZON, Lease, SHARE, SavedTat, SlowStart, Wish, grant, max_lead,
 };
 use penstock::limit::time::{Span, Time};
 use proptest::prelude::*;
@@ -66,8 +66,8 @@ fn a_slow_holder_wishes_for_nothing_and_a_fast_one_for_twice_as_much_until_it_is
         })
         .collect();
     assert_eq!(wishes, [2, 4, 8, 16, 32, 50, 50], "200 a second for a quarter of a second");
-    fast.starve();
-    fast.starve();
+    fast.back_off();
+    fast.back_off();
     assert!(fast.wish(NOW.plus(Span::from_secs(60)), Span::from_millis(250)) < 2, "and it falls back");
 }
 
@@ -78,7 +78,7 @@ fn an_actor_with_too_many_calls_stretches_its_horizon_and_lets_it_back() {
     let mut calls = |every: Span, count: u32| {
         (0..count).fold(Span::ZERO, |_, _| {
             now = now.plus(every);
-            horizon.call(now)
+            horizon.record_call(now)
         })
     };
     assert_eq!(calls(MS.times(5), 1_000), HORIZON, "200 a second are fine");
@@ -127,7 +127,7 @@ proptest! {
         each in 1..5_u64,
         horizon in 500..10_000_u64,
     ) {
-        let tat = gcra.settle(NOW.plus(Span::from_nanos(debt)), NOW, ahead(&gcra, 1));
+        let tat = gcra.clamp_tat(NOW.plus(Span::from_nanos(debt)), NOW, max_lead(&gcra, 1));
         let Some(granted) = grant(&gcra, tat, NOW, Wish { ahead: wish, waiting: 0 }, each, MS.times(horizon)) else { return Ok(()) };
         let start = NOW.plus(granted.first);
         prop_assert!(start >= tat, "no slot twice");
@@ -136,7 +136,7 @@ proptest! {
         prop_assert_eq!(granted.tat, start.plus(gcra.interval().times(granted.count)));
         let room = gcra.capacity().plus(gcra.tolerance()).as_nanos() / gcra.interval().as_nanos();
         prop_assert!(granted.count <= room / SHARE + 1);
-        prop_assert_eq!(gcra.settle(granted.tat, NOW, ahead(&gcra, 1)), granted.tat);
+        prop_assert_eq!(gcra.clamp_tat(granted.tat, NOW, max_lead(&gcra, 1)), granted.tat);
     }
 
     #[test]
@@ -145,7 +145,7 @@ proptest! {
         debt in 0..20_000_000_000_u64,
         waiting in 1..10_000_u64,
     ) {
-        let tat = gcra.settle(NOW.plus(Span::from_nanos(debt)), NOW, ahead(&gcra, 1));
+        let tat = gcra.clamp_tat(NOW.plus(Span::from_nanos(debt)), NOW, max_lead(&gcra, 1));
         let granted = grant(&gcra, tat, NOW, Wish { ahead: 0, waiting }, 1, HORIZON);
         let (mut alone, mut count) = (tat, 0);
         while let Ok(taken) = gcra.take(alone, NOW, 1) && count < waiting {
@@ -153,7 +153,7 @@ proptest! {
         }
         match granted {
             Some(granted) => prop_assert_eq!((granted.count, granted.tat), (count, alone)),
-            None => prop_assert!(count == 0 || ahead(&gcra, 1) == Span::ZERO, "{} of a bucket that can be leased from", count),
+            None => prop_assert!(count == 0 || max_lead(&gcra, 1) == Span::ZERO, "{} of a bucket that can be leased from", count),
         }
     }
 
@@ -168,11 +168,11 @@ proptest! {
             now = now.plus(Span::from_nanos(later));
             tat = tat.max(now).plus(gcra.interval().times(cost));
             saved = saved.cover(&gcra, tat, now).unwrap_or(saved);
-            prop_assert!(saved.saved() >= tat);
+            prop_assert!(saved.tat() >= tat);
             let most = Span::from_nanos(gcra.capacity().as_nanos() / SHARE);
-            prop_assert!(saved.saved().since(tat) <= most);
+            prop_assert!(saved.tat().since(tat) <= most);
             if gcra.burst() < 2 * SHARE {
-                prop_assert_eq!(saved.saved(), tat, "a small bucket is never ahead");
+                prop_assert_eq!(saved.tat(), tat, "a small bucket is never ahead");
             }
         }
     }

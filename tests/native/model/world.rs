@@ -745,7 +745,7 @@ fn cut_down(actor: &Actor, ask: &Ask, now: Time) {
         if let Terms::Rate(gcra) = demand.terms {
             let id = demand.bucket(ask.subject);
             let saved = actor.disk.rows.borrow().get(&id).copied().unwrap_or_default();
-            let cut = gcra.settle(saved, now, Span::ZERO);
+            let cut = gcra.clamp_tat(saved, now, Span::ZERO);
             if cut < saved {
                 actor.disk.rows.borrow_mut().insert(id, cut);
                 actor.counter.borrow_mut().restore(id, cut);
