@@ -1,6 +1,6 @@
-//! A bounded table of buckets. A full bucket (its TAT has passed) equals a bucket that is not in the
-//! table, so it may be dropped at any time. A bucket in debt is never dropped, so no client can lose
-//! its debt by filling the table with others.
+//! A bounded table of buckets. A full bucket (its TAT has passed) equals a bucket that is not in
+//! the table, so it may be dropped at any time. A bucket in debt is never dropped, so no client can
+//! lose its debt by filling the table with others.
 
 use crate::limit::lease::SavedTat;
 use crate::limit::time::{Span, Time};
@@ -9,8 +9,8 @@ use hashbrown::HashMap;
 /// The name of one bucket: a digest of its limit and its subject.
 pub type BucketId = u128;
 
-/// The least time between two sweeps of a table at its capacity. A sweep takes time in proportion to
-/// the table, so a flood of new callers must not cause one with every request.
+/// The least time between two sweeps of a table at its capacity. A sweep takes time in proportion
+/// to the table, so a flood of new callers must not cause one with every request.
 const SWEEP_EVERY: Span = Span::from_secs(1);
 
 /// A table with fewer buckets than this is never swept.
@@ -97,7 +97,8 @@ impl BucketTable {
         self.buckets.insert(id, bucket);
     }
 
-    /// Drops the full buckets, unless a table at its capacity was swept less than [`SWEEP_EVERY`] ago.
+    /// Drops the full buckets, unless a table at its capacity was swept less than [`SWEEP_EVERY`]
+    /// ago.
     fn sweep(&mut self, now: Time) {
         if self.swept.plus(SWEEP_EVERY) > now && self.buckets.len() >= self.capacity {
             return;

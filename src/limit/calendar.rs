@@ -1,5 +1,5 @@
-//! Calendar days: the local day of a time zone, and its end. Most days have 23, 24 or 25 hours, and a
-//! few have other lengths, so each end comes from the zone database.
+//! Calendar days: the local day of a time zone, and its end. Most days have 23, 24 or 25 hours, and
+//! a few have other lengths, so each end comes from the zone database.
 
 use crate::limit::parse_error::ParseError;
 use crate::limit::time::Time;
@@ -16,7 +16,8 @@ use jiff::{SignedDuration, Timestamp};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Zone(TimeZone);
 
-/// One local day, such as `2026-11-29`: from its first instant to the first instant of the next day.
+/// One local day, such as `2026-11-29`: from its first instant to the first instant of the next
+/// day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Day {
     /// The local date as `YYYY-MM-DD`. Dates in this form compare as texts do.
@@ -37,16 +38,16 @@ impl Zone {
 
     /// The local day at `at`.
     ///
-    /// Dates never go back, and each day ends where the next one starts. A date that the zone skipped
-    /// is not a day. `end` is later than `at`, unless both are [`Time::MAX`].
+    /// Dates never go back, and each day ends where the next one starts. A date that the zone
+    /// skipped is not a day. `end` is later than `at`, unless both are [`Time::MAX`].
     pub fn day(&self, at: Time) -> Day {
         let at = to_timestamp(at);
         let date = self.date(at);
         Day { date: date.to_string(), end: to_time(self.day_end(date, at)) }
     }
 
-    /// `at` in RFC 3339 with this zone's offset: `2026-11-30T00:00:00+08:00`, `…Z` for UTC. A fraction
-    /// of a second is rounded up, so a client that waits until then waits long enough.
+    /// `at` in RFC 3339 with this zone's offset: `2026-11-30T00:00:00+08:00`, `…Z` for UTC. A
+    /// fraction of a second is rounded up, so a client that waits until then waits long enough.
     pub fn rfc3339(&self, at: Time) -> String {
         let secs = at.as_nanos().div_ceil(1_000_000_000);
         let at = i64::try_from(secs).ok().and_then(|secs| Timestamp::from_second(secs).ok());
@@ -54,15 +55,15 @@ impl Zone {
         if self.0 == TimeZone::UTC {
             return format!("{}Z", Offset::UTC.to_datetime(at));
         }
-        // RFC 3339 has no seconds in offsets. A zone that has them (Liberia until 1972) gets the same
-        // instant in the offset of the whole minute below.
+        // RFC 3339 has no seconds in offsets. A zone that has them (Liberia until 1972) gets the
+        // same instant in the offset of the whole minute below.
         let offset = whole_minutes(self.0.to_offset(at));
         format!("{}{}", offset.to_datetime(at), OffsetText(offset))
     }
 
     /// The date at `at`: the latest date that the wall has shown so far. A clock that is set back
-    /// across midnight shows yesterday again for a while (in St. John's, for years, at 00:01). The new
-    /// date goes on once it has begun, or its quota would be handed out twice.
+    /// across midnight shows yesterday again for a while (in St. John's, for years, at 00:01). The
+    /// new date goes on once it has begun, or its quota would be handed out twice.
     fn date(&self, at: Timestamp) -> Date {
         let just_after = at.saturating_add(SignedDuration::from_nanos(1)).unwrap_or(at);
         self.0

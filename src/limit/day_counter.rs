@@ -5,8 +5,8 @@ use crate::limit::time::Time;
 
 /// Counter of the tokens used on one local day.
 ///
-/// After a clock has stepped back to an earlier day, the counter goes on with the later one. No day's
-/// quota is handed out twice.
+/// After a clock has stepped back to an earlier day, the counter goes on with the later one. No
+/// day's quota is handed out twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DayCounter {
     /// The latest day counted so far.

@@ -1,14 +1,14 @@
 //! The generic cell rate algorithm, GCRA (ITU-T I.371, appendix I; also called "leaky bucket as a
 //! meter").
 //!
-//! The whole state of a bucket is one time, its *theoretical arrival time* (TAT): the moment at which
-//! everything taken so far has been repaid. The debt at `now` is `max(TAT − now, 0)`. A request of
-//! `cost` tokens passes if
+//! The whole state of a bucket is one time, its *theoretical arrival time* (TAT): the moment at
+//! which everything taken so far has been repaid. The debt at `now` is `max(TAT − now, 0)`. A
+//! request of `cost` tokens passes if
 //!
 //! > debt + cost × interval ≤ burst × interval
 //!
-//! and then moves the TAT to `max(TAT, now) + cost × interval`. A window would have an edge at which
-//! twice as much passes; GCRA has no window.
+//! and then moves the TAT to `max(TAT, now) + cost × interval`. A window would have an edge at
+//! which twice as much passes; GCRA has no window.
 
 use crate::limit::time::{Span, Time};
 
@@ -28,8 +28,8 @@ pub struct NotBefore {
 }
 
 impl Gcra {
-    /// A bucket of `burst` tokens that regains one every `interval`. `None` if either is zero, or if
-    /// burst × interval exceeds [`Gcra::MAX_CAPACITY`].
+    /// A bucket of `burst` tokens that regains one every `interval`. `None` if either is zero, or
+    /// if burst × interval exceeds [`Gcra::MAX_CAPACITY`].
     pub const fn new(interval: Span, burst: u64) -> Option<Gcra> {
         match interval.as_nanos().checked_mul(burst) {
             Some(1..=Gcra::MAX_CAPACITY) => Some(Gcra { interval, burst }),
@@ -56,8 +56,8 @@ impl Gcra {
         self.interval.times(self.burst)
     }
 
-    /// The tolerance τ = (burst − 1) × interval: how far ahead of its admission a request's slot may
-    /// lie.
+    /// The tolerance τ = (burst − 1) × interval: how far ahead of its admission a request's slot
+    /// may lie.
     pub const fn tolerance(&self) -> Span {
         self.interval.times(self.burst.saturating_sub(1))
     }
@@ -65,8 +65,8 @@ impl Gcra {
     /// Takes `cost` tokens at `now` from the bucket whose TAT is `tat`, and returns its new TAT.
     ///
     /// # Errors
-    /// [`NotBefore`] if the bucket holds fewer than `cost` tokens; the bucket is unchanged. A `cost`
-    /// above the burst could never pass, so the configuration rejects it.
+    /// [`NotBefore`] if the bucket holds fewer than `cost` tokens; the bucket is unchanged. A
+    /// `cost` above the burst could never pass, so the configuration rejects it.
     pub fn take(&self, tat: Time, now: Time, cost: u64) -> Result<Time, NotBefore> {
         let debt = tat.since(now).plus(self.interval.times(cost));
         let new_tat = now.plus(debt);

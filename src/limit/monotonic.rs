@@ -3,16 +3,16 @@
 use crate::limit::time::{Span, Time};
 
 /// A step back by less than this is jitter: time stands still until the wall clock has caught up.
-/// Following each such step would count the wall clock's way forward again and again, and time would
-/// run fast.
+/// Following each such step would count the wall clock's way forward again and again, and time
+/// would run fast.
 const JITTER: Span = Span::from_secs(1);
 
 /// Turns readings of a wall clock into times that never decrease.
 ///
 /// After a step back the clock goes on at the wall clock's pace, and does not stand still until the
-/// wall clock has caught up. A corrected clock therefore makes no client wait for hours. A later step
-/// forward that may undo the correction is counted only as far as it exceeds the lead, so nobody
-/// gains tokens from time that was counted already.
+/// wall clock has caught up. A corrected clock therefore makes no client wait for hours. A later
+/// step forward that may undo the correction is counted only as far as it exceeds the lead, so
+/// nobody gains tokens from time that was counted already.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MonotonicClock {
     /// The last time returned.

@@ -71,7 +71,8 @@ impl Rate {
             )));
         }
         // Rounded up, so that rounding never admits more. The rate loses at most 1 ns per interval:
-        // one part in a million at 1000 tokens per second, one in a thousand at a million per second.
+        // one part in a million at 1000 tokens per second, one in a thousand at a million per
+        // second.
         let interval = Span::from_nanos(period.as_nanos().div_ceil(count.max(1)));
         Gcra::new(interval, burst)
             .filter(|gcra| gcra.capacity() <= MAX_REFILL)

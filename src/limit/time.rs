@@ -14,8 +14,8 @@ pub struct Time(u64);
 pub struct Span(u64);
 
 impl Time {
-    /// The latest time that can be expressed. It also stands for a time that could not be read, since
-    /// the latest time is the strictest.
+    /// The latest time that can be expressed. It also stands for a time that could not be read,
+    /// since the latest time is the strictest.
     pub const MAX: Time = Time(u64::MAX);
 
     /// The time `nanos` nanoseconds after the Unix epoch.
@@ -89,7 +89,8 @@ impl Span {
         self.0 / 1_000_000
     }
 
-    /// This span in whole seconds, rounded up: a client that waits so many seconds waits long enough.
+    /// This span in whole seconds, rounded up: a client that waits so many seconds waits long
+    /// enough.
     pub const fn as_secs_up(self) -> u64 {
         self.0.div_ceil(1_000_000_000)
     }

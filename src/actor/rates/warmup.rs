@@ -1,18 +1,18 @@
-//! Shared rates that open slowly; see [`warm`](crate::limit::warmup).
+//! Shared rates that open slowly; see [`limit::warmup`](crate::limit::warmup).
 
 use crate::actor::rates::buckets::{BucketStore, Buckets, DemandBucket};
 use crate::limit::bucket_table::{Bucket, BucketId};
 use crate::limit::gcra::Gcra;
 use crate::limit::lease::SavedTat;
 use crate::limit::time::{Span, Time};
-use crate::limit::warmup::{Looked, SavedWarmup, Warmup};
+use crate::limit::warmup::{SavedWarmup, Warmup, WarmupStep};
 use crate::protocol::rates::Outcome;
 
 impl Buckets {
     /// Takes over how warm a bucket is from an earlier life of the actor.
     pub fn restore_warm(&mut self, id: BucketId, saved: SavedWarmup, wall: Time) {
         let now = self.now(wall);
-        self.set_warm(id, Warmup::found(saved, now));
+        self.set_warm(id, Warmup::restore(saved, now));
     }
 
     /// Lets a bucket's own time pass, and begins where a ramp does; returns the rows written.
@@ -30,31 +30,32 @@ impl Buckets {
         }
         let Bucket { tat, saved: mut saved_tat } = self.table.get(id);
         let known = self.warm(id);
-        let Looked { warm, tat, save, begins } = Warmup::look(known, gcra, demand.warmup, tat, now, demand.per_request);
+        let WarmupStep { warmup, tat, save, ramp_starts } =
+            Warmup::advance(known, gcra, demand.warmup, tat, now, demand.per_request);
         if self.reserve(core::slice::from_ref(target), now).is_err() {
             return Ok(0);
         }
         let mut rows = 0_u32;
-        if begins {
+        if ramp_starts {
             rows = disk.save(id, tat)?;
             saved_tat = SavedTat::exact(tat);
         }
         if let Some(saved) = save {
             rows = rows.saturating_add(disk.save_warm(id, &saved)?);
         }
-        self.set_warm(id, warm);
+        self.set_warm(id, warmup);
         self.table.put(id, Bucket { tat, saved: saved_tat });
         Ok(rows)
     }
 
     /// How long it really is until a bucket has regained what it regains in `span`.
     pub(crate) fn truly(&self, id: BucketId, gcra: &Gcra, now: Time, span: Span) -> Span {
-        self.warm(id).map_or(span, |warm| warm.truly(gcra, now, span))
+        self.warm(id).map_or(span, |warm| warm.real_span(gcra, now, span))
     }
 
     /// How many slots of a bucket whose TAT is `tat` may be leased.
     pub(crate) fn leasable(&self, id: BucketId, gcra: &Gcra, tat: Time, now: Time, horizon: Span) -> u64 {
-        self.warm(id).map_or(u64::MAX, |warm| warm.leasable(gcra, tat, now, horizon))
+        self.warm(id).map_or(u64::MAX, |warm| warm.leasable_slots(gcra, tat, now, horizon))
     }
 
     /// A pass, with where the bucket stands.

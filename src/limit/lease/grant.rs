@@ -25,8 +25,8 @@ pub struct GrantedSlots {
     pub tat: Time,
 }
 
-/// How far leases may move a bucket's TAT beyond a full debt, if a request costs `cost` tokens. If a
-/// holder is lost, a caller may have to wait for so much longer.
+/// How far leases may move a bucket's TAT beyond a full debt, if a request costs `cost` tokens. If
+/// a holder is lost, a caller may have to wait for so much longer.
 ///
 /// Zero for a bucket that is not [`leasable`]: its callers never wait longer than burst × interval.
 pub fn max_lead(gcra: &Gcra, cost: u64) -> Span {
@@ -59,14 +59,14 @@ pub struct Wish {
 /// Grants slots of the bucket whose TAT is `tat` in reply to `wish`. `None` if there is nothing to
 /// grant.
 ///
-/// - Slots to spend later: at most a [`SHARE`] of the free slots, counted up to the hold beyond a full
-///   debt.
+/// - Slots to spend later: at most a [`SHARE`] of the free slots, counted up to the hold beyond a
+///   full debt.
 /// - Slots for waiting requests: the next slots, all free ones if need be. The requests get exactly
 ///   the slots that they would have got one by one.
 ///
-/// The count is a multiple of `per_request`, the cost of one request. Left-over tokens too few for a
-/// request could not be spent; a caller that asks again and again would get some each time, and never
-/// enough.
+/// The count is a multiple of `per_request`, the cost of one request. Left-over tokens too few for
+/// a request could not be spent; a caller that asks again and again would get some each time, and
+/// never enough.
 pub fn grant(gcra: &Gcra, tat: Time, now: Time, wish: Wish, per_request: u64, horizon: Span) -> Option<GrantedSlots> {
     let hold = hold_within(gcra, horizon)?;
     let full_debt = now.plus(gcra.capacity());
@@ -84,8 +84,8 @@ pub fn grant(gcra: &Gcra, tat: Time, now: Time, wish: Wish, per_request: u64, ho
     Some(GrantedSlots { first: start.since(now), count, tat: start.plus(gcra.interval().times(count)) })
 }
 
-/// How long an actor's grants should last. The horizon grows while the actor has too many calls, and
-/// shrinks again when they become fewer.
+/// How long an actor's grants should last. The horizon grows while the actor has too many calls,
+/// and shrinks again when they become fewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Horizon {
     span: Span,

@@ -13,19 +13,22 @@
 //! The admissions within any span d therefore own different slots within a span d + τ. There are at
 //! most d / T + burst of them, whoever admits them, in whatever order, and whatever is lost.
 //!
-//! Plain GCRA keeps this rule: it gives an admission the slot max(TAT, t). A [`Lease`] is a slice of
-//! the schedule that is given away at once; its holder spends slot s while s − τ ≤ now ≤ s. The upper
-//! end matters as much as the lower: a token kept past its slot would add to a burst that the bucket
-//! has regained meanwhile.
+//! Plain GCRA keeps this rule: it gives an admission the slot max(TAT, t). A [`Lease`] is a slice
+//! of the schedule that is given away at once; its holder spends slot s while s − τ ≤ now ≤ s. The
+//! upper end matters as much as the lower: a token kept past its slot would add to a burst that the
+//! bucket has regained meanwhile.
 //!
 //! Every holder sizes its wishes by the same [`SlowStart`]: one token at a time until it spends
 //! quickly, then twice as many each time, up to its use within a horizon.
 //!
-//! | holder | takes from | takes | loses in a crash |
-//! |---|---|---|---|
-//! | isolate | actor | a lease, or a part of a chunk | its unspent tokens; a grant is at most a [`SHARE`] of the bucket, and lasts a horizon |
-//! | actor | its disk | a TAT ahead of the true one | the lead: at most a [`SHARE`] of the bucket |
-//! | actor | D1 | a chunk of the day's quota | its unspent tokens: two chunks, each at most a [`SHARE`] of the day's remainder |
+//! Three holders prepay. A crash loses the tokens that the holder has not spent yet:
+//!
+//! - An isolate takes a lease, or a part of a chunk, from an actor. Each grant is at most a
+//!   [`SHARE`] of the bucket, and lasts a horizon.
+//! - An actor saves a TAT ahead of the true one on its disk. The lead is at most a [`SHARE`] of the
+//!   bucket.
+//! - An actor takes a chunk of the day's quota from D1. It holds at most two chunks, each at most a
+//!   [`SHARE`] of the rest of the day.
 
 mod grant;
 mod saved_tat;
@@ -44,8 +47,8 @@ use crate::limit::time::Span;
 pub const SHARE: u64 = 8;
 
 /// The shortest horizon, which is how long a grant should last. A longer one would lose more tokens
-/// when a caller stops. A shorter one would cost more calls; with this one, a caller of a few hundred
-/// requests per second causes a few calls per second.
+/// when a caller stops. A shorter one would cost more calls; with this one, a caller of a few
+/// hundred requests per second causes a few calls per second.
 pub const HORIZON: Span = Span::from_millis(500);
 
 /// The longest horizon, to which an actor with too many calls stretches it.

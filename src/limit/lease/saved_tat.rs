@@ -1,11 +1,12 @@
-//! The TAT that an actor's disk has for a bucket. It runs ahead of the true TAT, so that most requests
-//! need no write.
+//! The TAT that an actor's disk has for a bucket. It runs ahead of the true TAT, so that most
+//! requests need no write.
 
 use crate::limit::gcra::Gcra;
 use crate::limit::lease::SHARE;
 use crate::limit::time::{Span, Time};
 
-/// Saves further apart than this belong to a slow bucket, which saves its exact TAT at each request.
+/// Saves further apart than this belong to a slow bucket, which saves its exact TAT at each
+/// request.
 const FAST: Span = Span::from_secs(1);
 
 /// The largest lead of a saved TAT, however large the bucket is.
@@ -29,11 +30,11 @@ impl SavedTat {
         SavedTat { tat, ..SavedTat::default() }
     }
 
-    /// The save that is due before the bucket's TAT may become `tat` at `now`. `None` if the saved TAT
-    /// is not earlier, so that no write is needed.
+    /// The save that is due before the bucket's TAT may become `tat` at `now`. `None` if the saved
+    /// TAT is not earlier, so that no write is needed.
     ///
-    /// The lead starts at one interval, and doubles with each save of a fast bucket, up to a [`SHARE`]
-    /// of the bucket and 10 s.
+    /// The lead starts at one interval, and doubles with each save of a fast bucket, up to a
+    /// [`SHARE`] of the bucket and 10 s.
     pub fn cover(&self, gcra: &Gcra, tat: Time, now: Time) -> Option<SavedTat> {
         if tat <= self.tat {
             return None;

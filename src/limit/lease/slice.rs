@@ -5,10 +5,10 @@ use crate::limit::time::{Span, Time};
 
 /// A run of slots, one interval apart, in the holder's own time.
 ///
-/// The clocks of actor and holder need not agree. The actor gives the first slot as a span after its
-/// own now. The holder counts the lower end of a slot's window from when it received that answer, and
-/// the upper end from when it asked. Each window is therefore shorter than the actor's by the round
-/// trip, and lies within it.
+/// The clocks of actor and holder need not agree. The actor gives the first slot as a span after
+/// its own now. The holder counts the lower end of a slot's window from when it received that
+/// answer, and the upper end from when it asked. Each window is therefore shorter than the actor's
+/// by the round trip, and lies within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lease {
     /// The first slot left, counted from when the grant was received.
@@ -20,8 +20,8 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// A lease of `count` slots that begin `first` after the actor's now. The holder asked for it at
-    /// `asked` and received it at `heard`.
+    /// A lease of `count` slots that begin `first` after the actor's now. The holder asked for it
+    /// at `asked` and received it at `heard`.
     pub fn new(first: Span, count: u64, asked: Time, heard: Time) -> Lease {
         Lease { next: heard.plus(first), lag: heard.since(asked), left: count }
     }
@@ -36,8 +36,8 @@ impl Lease {
         self.left.saturating_sub(self.expired(gcra, now))
     }
 
-    /// How long until `cost` slots in a row may be spent; zero if they may be spent now. `None` if too
-    /// few slots are left.
+    /// How long until `cost` slots in a row may be spent; zero if they may be spent now. `None` if
+    /// too few slots are left.
     pub fn wait(&self, gcra: &Gcra, cost: u64, now: Time) -> Option<Span> {
         let mut usable = *self;
         usable.skip(gcra, self.expired(gcra, now).min(self.left));
@@ -45,8 +45,8 @@ impl Lease {
         (usable.left >= cost).then(|| end.since(now).saturating_sub(gcra.capacity()))
     }
 
-    /// Takes the next `cost` slots, and returns them. `None` if they may not be spent at `now`, or if
-    /// too few are left.
+    /// Takes the next `cost` slots, and returns them. `None` if they may not be spent at `now`, or
+    /// if too few are left.
     pub fn spend(&mut self, gcra: &Gcra, cost: u64, now: Time) -> Option<Lease> {
         if self.wait(gcra, cost, now) != Some(Span::ZERO) {
             return None;
@@ -71,8 +71,8 @@ impl Lease {
         Ok(())
     }
 
-    /// The number of slots from the next one on that have expired at `now`. It may exceed the number
-    /// of slots left.
+    /// The number of slots from the next one on that have expired at `now`. It may exceed the
+    /// number of slots left.
     fn expired(&self, gcra: &Gcra, now: Time) -> u64 {
         let late = now.since(self.next.minus(self.lag)).as_nanos();
         late.checked_add(gcra.interval().as_nanos().saturating_sub(1))

@@ -2,8 +2,8 @@
 
 use crate::limit::time::{Span, Time};
 
-/// The shortest span over which a rate is measured. On a clock of milliseconds, a shorter span is too
-/// coarse.
+/// The shortest span over which a rate is measured. On a clock of milliseconds, a shorter span is
+/// too coarse.
 const MEASURE: Span = Span::from_millis(20);
 
 /// The spending rate of one holder, and the size of its next wish.
@@ -35,14 +35,15 @@ impl SlowStart {
         self.last_wish = (self.last_wish / 2.0).max(1.0);
     }
 
-    /// The number of tokens to ask for beyond the request's own: the use within `horizon`, and at most
-    /// twice the last wish. Zero if that is below two, so that a slow holder is counted one by one.
+    /// The number of tokens to ask for beyond the request's own: the use within `horizon`, and at
+    /// most twice the last wish. Zero if that is below two, so that a slow holder is counted one by
+    /// one.
     pub fn wish(&mut self, now: Time, horizon: Span) -> u64 {
         let elapsed = now.since(self.since);
         if elapsed >= MEASURE {
             let measured = self.spent as f64 / elapsed.as_nanos() as f64;
-            // A measurement over more than two horizons replaces the old rate: a holder that was fast
-            // once starts slowly again.
+            // A measurement over more than two horizons replaces the old rate: a holder that was
+            // fast once starts slowly again.
             let recent = self.rate > 0.0 && elapsed <= horizon.times(2);
             self.rate = if recent { (self.rate + measured) / 2.0 } else { measured };
             self.since = now;
