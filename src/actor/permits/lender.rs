@@ -125,8 +125,8 @@ impl PermitLender {
             return Err("there are too many holders".to_owned());
         }
         let cap = self.cap(question, known.map_or(0, |known| known.told), now);
-        if let Some(found) = self.adaptive.as_ref().and_then(AdaptiveCap::found)
-            && found.differs(self.found)
+        if let Some(found) = self.adaptive.as_ref().and_then(AdaptiveCap::saved)
+            && found.is_worth_saving(self.found)
         {
             rows = rows.saturating_add(shelf.keep(&found)?);
             self.found = Some(found);
@@ -216,19 +216,19 @@ impl PermitLender {
         let wanted = others().map(|other| other.wants).fold(question.wants, u64::saturating_add);
         let at_once = others().map(|other| other.peak).fold(0, u64::saturating_add);
         let adaptive = self.adaptive.get_or_insert_with(|| AdaptiveCap::new(floor, ceiling));
-        adaptive.bound(floor, ceiling);
+        adaptive.set_bounds(floor, ceiling);
         if let Some(permits::OriginSample { ended, sum_ms, errors, peak, .. }) = question.sample {
             let good = ended.saturating_sub(errors).max(1);
             let mean = Span::from_millis(sum_ms).as_nanos().checked_div(good).unwrap_or(0);
             let sample = Sample {
                 ended,
                 failed: errors,
-                mean: Span::from_nanos(mean),
-                highest: at_once.saturating_add(peak),
+                mean_latency: Span::from_nanos(mean),
+                max_in_flight: at_once.saturating_add(peak),
                 refused: wanted.saturating_sub(adaptive.cap()),
-                under: if told > 0 { told } else { adaptive.cap() },
+                cap: if told > 0 { told } else { adaptive.cap() },
             };
-            adaptive.sample(&sample, now);
+            adaptive.record(&sample, now);
         }
         adaptive.cap()
     }

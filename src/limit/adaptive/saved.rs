@@ -1,31 +1,32 @@
-//! What is kept of a cap that was found.
+//! The state of an adaptive cap that an actor keeps on disk.
 
 use crate::limit::time::Span;
 
-/// What survives an eviction.
+/// The part of an [`AdaptiveCap`](crate::limit::adaptive::AdaptiveCap) that survives an eviction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SavedCap {
-    /// The cap.
+    /// The cap, in requests.
     pub cap: u64,
     /// The mean latency without a queue.
-    pub level: Span,
+    pub base_latency: Span,
 }
 
 impl SavedCap {
-    /// As it is kept: the cap, and the latency in nanoseconds.
+    /// The stored text: two whole numbers, the cap and the latency in nanoseconds.
     pub fn write(&self) -> String {
-        let numbers = [self.cap, self.level.as_nanos()];
+        let numbers = [self.cap, self.base_latency.as_nanos()];
         numbers.map(|number| number.to_string()).join(" ")
     }
 
-    /// Reads what [`write`](SavedCap::write) has written.
+    /// Reads the text of [`write`](SavedCap::write). `None` for any other text.
     pub fn read(text: &str) -> Option<SavedCap> {
-        let (cap, level) = text.split_once(' ')?;
-        Some(SavedCap { cap: cap.parse().ok()?, level: Span::from_nanos(level.parse().ok()?) })
+        let (cap, latency) = text.split_once(' ')?;
+        Some(SavedCap { cap: cap.parse().ok()?, base_latency: Span::from_nanos(latency.parse().ok()?) })
     }
 
-    /// Whether it is worth a row where `saved` is written already.
-    pub fn differs(&self, saved: Option<SavedCap>) -> bool {
-        saved.is_none_or(|saved| self.cap.abs_diff(saved.cap) > saved.cap / 4)
+    /// Whether this state is worth a write in place of the last one saved: always if there is none,
+    /// and else if the cap differs from the saved one by more than a quarter of it.
+    pub fn is_worth_saving(&self, last: Option<SavedCap>) -> bool {
+        last.is_none_or(|last| self.cap.abs_diff(last.cap) > last.cap / 4)
     }
 }

@@ -214,26 +214,26 @@ fn bounds_hold_whatever_is_reported() {
         let sample = Sample {
             ended: wild(draw(1_000), draw(50)),
             failed: draw(200),
-            mean: Span::from_nanos(wild(draw(1_000_000_000), draw(50))),
-            highest: draw(200),
+            mean_latency: Span::from_nanos(wild(draw(1_000_000_000), draw(50))),
+            max_in_flight: draw(200),
             refused: draw(3),
-            under: wild(draw(200), draw(50)),
+            cap: wild(draw(200), draw(50)),
         };
         now = if draw(20) == 0 {
             now.minus(Span::from_secs(draw(100)))
         } else {
             now.plus(Span::from_millis(draw(4_000)))
         };
-        adaptive.sample(&sample, now);
+        adaptive.record(&sample, now);
         assert!((20..=90).contains(&adaptive.cap()), "{}", adaptive.cap());
     }
 }
 
 #[test]
 fn what_was_found_survives_an_eviction() {
-    let found = SavedCap { cap: 300, level: Span::from_millis(80) };
+    let found = SavedCap { cap: 300, base_latency: Span::from_millis(80) };
     let resumed = AdaptiveCap::resume(10, 1_000, found);
-    assert_eq!((resumed.cap(), resumed.found()), (300, Some(found)));
+    assert_eq!((resumed.cap(), resumed.saved()), (300, Some(found)));
     assert_eq!(AdaptiveCap::resume(10, 200, found).cap(), 200, "under a lower ceiling");
-    assert_eq!(AdaptiveCap::new(10, 1_000).found(), None);
+    assert_eq!(AdaptiveCap::new(10, 1_000).saved(), None);
 }

@@ -211,7 +211,7 @@ impl Run<'_> {
             return;
         }
         one.in_flight += 1;
-        one.sample.highest = one.sample.highest.max(one.in_flight as u64);
+        one.sample.max_in_flight = one.sample.max_in_flight.max(one.in_flight as u64);
         if failing {
             self.at(now + 0.001, Event::Done { isolate, arrived: now, ok: false });
             return;
@@ -261,11 +261,11 @@ impl Run<'_> {
         let one = &mut self.isolates[isolate];
         let mut sample = core::mem::take(&mut one.sample);
         let good = (sample.ended - sample.failed).max(1) as f64;
-        sample.mean = Span::from_nanos((core::mem::take(&mut one.latency) / good * 1e9) as u64);
-        one.sample.highest = one.in_flight as u64;
-        sample.under = one.told;
+        sample.mean_latency = Span::from_nanos((core::mem::take(&mut one.latency) / good * 1e9) as u64);
+        one.sample.max_in_flight = one.in_flight as u64;
+        sample.cap = one.told;
         let time = crate::support::EVENING.plus(Span::from_nanos((now * 1e9) as u64));
-        self.adaptive.sample(&sample, time);
+        self.adaptive.record(&sample, time);
         self.hear(isolate);
         self.at(now + REPORT, Event::Report(isolate));
     }
