@@ -10,7 +10,6 @@
 )]
 
 mod actor;
-mod adaptive;
 mod docs;
 mod gate;
 mod http;

@@ -3,6 +3,4 @@
 mod counter;
 mod faults;
 mod quota;
-mod steady;
-mod table;
 mod wire;

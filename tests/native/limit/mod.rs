@@ -1,53 +1,38 @@
-//! What a limit is, tested against tables, laws and models of its own.
-mod day;
-mod day_table;
-mod gcra_laws;
-mod gcra_model;
-mod gcra_table;
-mod prepay;
-mod rate;
-mod rate_errors;
-mod tally;
-mod warm;
-mod zone;
+//! The arithmetic of limits, against tables, laws and simple models.
 
-use penstock::limit::gcra::Gcra;
+mod adaptive;
+mod bucket_table;
+mod calendar;
+mod day_counter;
+mod gcra;
+mod lease;
+mod monotonic;
+mod parse;
+mod rate;
+mod warmup;
+
 use penstock::limit::rate::{Allowance, Rate};
 use penstock::limit::time::{Span, Time};
+use proptest::prelude::*;
 
 /// The rate that `text` reads as.
 fn rate(text: &str) -> Rate {
     match text.parse() {
         Ok(Allowance::Rate(rate)) => rate,
-        other => panic!("{text:?} is no rate: {other:?}"),
+        other => panic!("{text:?} is not a rate: {other:?}"),
     }
 }
 
-/// One caller's bucket, as an actor keeps it: the TAT alone, settled before each look.
-struct Bucket {
-    gcra: Gcra,
-    tat: Time,
+/// Rates of every size: from one token a year to a billion a second.
+fn any_rate() -> impl Strategy<Value = Rate> {
+    let size = |most: u32| (0..=most).prop_flat_map(|bits| 1..=(1_u64 << bits));
+    (size(29), size(24), size(29)).prop_map(|(count, secs, burst)| {
+        let period = Span::from_secs(secs);
+        Rate::new(count, period, burst).or_else(|_| Rate::new(count, period, 1)).unwrap()
+    })
 }
 
-impl Bucket {
-    fn new(text: &str) -> Bucket {
-        Bucket { gcra: rate(text).gcra(), tat: Time::default() }
-    }
-
-    /// Takes `cost` at `now`, or says how long to wait.
-    fn take(&mut self, now: Time, cost: u64) -> Result<(), Span> {
-        self.tat = self.gcra.clamp_tat(self.tat, now, Span::ZERO);
-        self.tat = self.gcra.take(self.tat, now, cost).map_err(|no| no.wait)?;
-        Ok(())
-    }
-
-    /// How many of `asked` requests of one token pass at `now`.
-    fn passes(&mut self, now: Time, asked: usize) -> usize {
-        (0..asked).filter(|_| self.take(now, 1).is_ok()).count()
-    }
-}
-
-/// A moment of an ordinary year, and `millis` milliseconds later.
+/// `millis` milliseconds after a moment of an ordinary year.
 fn at(millis: u64) -> Time {
     Time::from_millis(1_795_000_000_000 + millis)
 }

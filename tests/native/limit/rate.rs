@@ -1,56 +1,13 @@
-//! Rates and quotas: how they read, print and fail.
+//! Rates and quotas: their bounds, and their canonical text.
 
-use super::gcra_laws::any_rate;
-use super::rate;
+use super::{any_rate, at, rate};
 use penstock::limit::calendar::Zone;
 use penstock::limit::rate::{Allowance, MAX_COUNT, MAX_PERIOD, Quota, Rate};
 use penstock::limit::time::Span;
 use proptest::prelude::*;
 
 #[test]
-fn rates_read_as_written() {
-    for (text, count, secs, burst, nanos) in [
-        ("5/s", 5, 1, 5, 200_000_000),
-        ("5/min", 5, 60, 5, 12_000_000_000),
-        ("5/h", 5, 3_600, 5, 720_000_000_000),
-        ("5/30s", 5, 30, 5, 6_000_000_000),
-        ("5/5min", 5, 300, 5, 60_000_000_000),
-        ("5/24h", 5, 86_400, 5, 17_280_000_000_000),
-        ("1/30d", 1, 2_592_000, 1, 2_592_000_000_000_000),
-        ("1/366d", 1, 31_622_400, 1, 31_622_400_000_000_000),
-        ("100/s burst 200", 100, 1, 200, 10_000_000),
-        ("100/s burst 1", 100, 1, 1, 10_000_000),
-        ("3/s", 3, 1, 3, 333_333_334),
-        ("7/min", 7, 60, 7, 8_571_428_572),
-        ("1000000000/s", 1_000_000_000, 1, 1_000_000_000, 1),
-        ("600000000/s", 600_000_000, 1, 600_000_000, 2),
-        ("  5/min  ", 5, 60, 5, 12_000_000_000),
-        ("5/min   burst\t 9 ", 5, 60, 9, 12_000_000_000),
-        ("005/060s burst 05", 5, 60, 5, 12_000_000_000),
-    ] {
-        let rate = rate(text);
-        let seen = (rate.count(), rate.period(), rate.gcra().burst(), rate.gcra().interval());
-        assert_eq!(seen, (count, Span::from_secs(secs), burst, Span::from_nanos(nanos)), "{text:?}");
-    }
-}
-
-#[test]
-fn quotas_read_as_written() {
-    for (text, count, zone) in [
-        ("100/day", 100, "UTC"),
-        ("100/day UTC", 100, "UTC"),
-        ("100/day +00:00", 100, "UTC"),
-        ("100000/day Asia/Shanghai", 100_000, "Asia/Shanghai"),
-        (" 1/day   asia/shanghai ", 1, "Asia/Shanghai"),
-        ("1000000000/day -03:30", 1_000_000_000, "-03:30"),
-    ] {
-        let zone: Zone = zone.parse().unwrap();
-        assert_eq!(text.parse(), Ok(Allowance::Quota(Quota::new(count, zone).unwrap())), "{text:?}");
-    }
-}
-
-#[test]
-fn each_prints_in_one_canonical_form() {
+fn limit_prints_in_one_canonical_form() {
     for (text, canonical) in [
         ("5/1s", "5/s"),
         ("5/60s", "5/min"),
@@ -79,7 +36,7 @@ fn each_prints_in_one_canonical_form() {
 }
 
 #[test]
-fn gcr_02_zeros_cannot_be_built_either() {
+fn gcr_02_rate_or_quota_with_zeros_cannot_be_made() {
     let minute = Span::from_secs(60);
     assert!(Rate::new(0, minute, 5).is_err());
     assert!(Rate::new(5, Span::ZERO, 5).is_err());
@@ -94,19 +51,19 @@ fn gcr_02_zeros_cannot_be_built_either() {
 }
 
 #[test]
-fn a_new_bucket_of_every_rate_admits_exactly_its_burst() {
+fn new_bucket_of_any_rate_admits_exactly_its_burst() {
     for text in
         ["1/s", "3/s", "7/min", "1/366d", "999999999/s burst 2", "600000000/s burst 1000000000", "1/h burst 87600"]
     {
         let gcra = rate(text).gcra();
-        let now = super::at(0);
+        let now = at(0);
         let full = gcra.take(Default::default(), now, gcra.burst());
         assert!(full.is_ok(), "{text}");
         assert!(gcra.take(full.unwrap(), now, 1).is_err(), "{text}");
     }
 }
 
-/// Words that make up limits, so that random texts are often nearly right.
+/// Texts of the words that limits consist of, so that many are nearly right.
 fn any_words() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
         "5",
@@ -154,12 +111,12 @@ fn any_allowance() -> impl Strategy<Value = Allowance> {
 
 proptest! {
     #[test]
-    fn what_is_printed_reads_back(allowance in any_allowance()) {
+    fn printed_limit_reads_back_as_the_same(allowance in any_allowance()) {
         prop_assert_eq!(allowance.to_string().parse(), Ok(allowance));
     }
 
     #[test]
-    fn what_is_read_prints_canonically(text in prop_oneof![any_words(), any::<String>()]) {
+    fn text_that_reads_prints_canonically(text in prop_oneof![any_words(), any::<String>()]) {
         match text.parse::<Allowance>() {
             Ok(read) => {
                 let printed = read.to_string();

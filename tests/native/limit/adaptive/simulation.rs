@@ -1,53 +1,55 @@
-//! An origin of so many servers with one queue before them, isolates that send it requests, and a clock that jumps from one event
-//! to the next.
+//! A simulation by events: isolates that send requests to an origin, which has servers behind one
+//! queue.
 
 use penstock::limit::adaptive::{AdaptiveCap, Sample};
 use penstock::limit::time::Span;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// How often an isolate reports, and hears of the cap.
+/// The seconds between two reports of an isolate. It learns the cap with each.
 const REPORT: f64 = 2.5;
 
-/// An origin's deadline: who waits longer is a failure.
+/// The origin's deadline in seconds: a request that waits longer fails.
 const TIMEOUT: f64 = 10.0;
 
-/// What holds from a time on.
+/// Origin and traffic from a time on.
 #[derive(Clone, Copy)]
 pub struct Era {
-    /// Seconds.
+    /// When it begins, in seconds.
     pub from: f64,
-    /// How many requests are served at once: the knee.
+    /// The number of requests that are served at once: the knee.
     pub servers: usize,
-    /// The mean time that one takes, in seconds.
+    /// The mean time of a request without a queue, in seconds.
     pub service: f64,
     /// Requests per second that arrive.
     pub arrivals: f64,
-    /// The part of them that fail, at once.
+    /// The part of them that fails, without any work.
     pub failing: f64,
 }
 
-/// How service times differ.
+/// The distribution of service times.
 #[derive(Clone, Copy)]
 pub enum Spread {
-    /// Not at all.
+    /// All are equal.
     Constant,
-    /// Exponentially: as variable as they are long.
+    /// Exponential: the deviation equals the mean.
     Exponential,
-    /// Log-normally, with this ratio of deviation to mean.
+    /// Log-normal, with this ratio of deviation to mean.
     Heavy(f64),
     /// One in ten takes twenty times as long as the others.
     TwoKinds,
 }
 
-/// What was going on in one interval of reports.
+/// One line of the history: the requests that ended within [`REPORT`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Row {
+    /// The end of the interval, in seconds.
     pub second: f64,
     pub cap: u64,
     pub served: u64,
     pub refused: u64,
     pub failed: u64,
+    /// The mean latency in seconds.
     pub latency: f64,
 }
 
@@ -83,8 +85,10 @@ impl Ord for At {
 #[derive(Clone, Default)]
 struct Isolate {
     share: f64,
-    slots: usize,
-    told: u64,
+    /// The requests that it may have in flight: its share of `known_cap`.
+    permits: usize,
+    /// The cap that it last received.
+    known_cap: u64,
     in_flight: usize,
     sample: Sample,
     latency: f64,
@@ -100,7 +104,7 @@ pub struct Simulation {
 }
 
 struct Run<'s> {
-    of: &'s Simulation,
+    simulation: &'s Simulation,
     adaptive: AdaptiveCap,
     events: BinaryHeap<Reverse<At>>,
     count: u64,
@@ -112,13 +116,13 @@ struct Run<'s> {
 }
 
 impl Simulation {
-    /// What happens in `seconds`.
+    /// Runs for `seconds`, and returns a row for each interval.
     pub fn run(&self, seconds: f64) -> History {
         let adaptive = AdaptiveCap::new(self.bounds.0, self.bounds.1);
         let sum: f64 = self.shares.iter().sum();
         let isolates = self.shares.iter().map(|share| Isolate { share: share / sum, ..Isolate::default() }).collect();
         let mut run = Run {
-            of: self,
+            simulation: self,
             adaptive,
             events: BinaryHeap::new(),
             count: 0,
@@ -131,7 +135,7 @@ impl Simulation {
         run.at(0.0, Event::Arrival);
         run.at(REPORT, Event::Tick);
         for isolate in 0..self.shares.len() {
-            run.hear(isolate);
+            run.receive_cap(isolate);
             let first = run.uniform() * REPORT;
             run.at(first, Event::Report(isolate));
         }
@@ -180,7 +184,7 @@ impl Run<'_> {
     }
 
     fn service(&mut self, mean: f64) -> f64 {
-        match self.of.spread {
+        match self.simulation.spread {
             Spread::Constant => mean,
             Spread::Exponential => self.exponential(mean),
             Spread::Heavy(cv) => {
@@ -194,7 +198,7 @@ impl Run<'_> {
     }
 
     fn arrive(&mut self, now: f64) {
-        let era = self.of.era(now);
+        let era = self.simulation.era(now);
         let next = now + self.exponential(1.0 / era.arrivals);
         self.at(next, Event::Arrival);
         let mut pick = self.uniform();
@@ -205,7 +209,7 @@ impl Run<'_> {
         let isolate = isolate.unwrap_or(0);
         let failing = self.uniform() < era.failing;
         let one = &mut self.isolates[isolate];
-        if one.in_flight >= one.slots {
+        if one.in_flight >= one.permits {
             one.sample.refused += 1;
             self.row.refused += 1;
             return;
@@ -221,7 +225,7 @@ impl Run<'_> {
     }
 
     fn serve(&mut self, now: f64) {
-        let era = self.of.era(now);
+        let era = self.simulation.era(now);
         while self.busy < era.servers
             && let Some((isolate, arrived)) = self.queue.pop_front()
         {
@@ -263,17 +267,17 @@ impl Run<'_> {
         let good = (sample.ended - sample.failed).max(1) as f64;
         sample.mean_latency = Span::from_nanos((core::mem::take(&mut one.latency) / good * 1e9) as u64);
         one.sample.max_in_flight = one.in_flight as u64;
-        sample.cap = one.told;
+        sample.cap = one.known_cap;
         let time = crate::support::EVENING.plus(Span::from_nanos((now * 1e9) as u64));
         self.adaptive.record(&sample, time);
-        self.hear(isolate);
+        self.receive_cap(isolate);
         self.at(now + REPORT, Event::Report(isolate));
     }
 
-    fn hear(&mut self, isolate: usize) {
+    fn receive_cap(&mut self, isolate: usize) {
         let cap = self.adaptive.cap() as f64;
         let one = &mut self.isolates[isolate];
-        one.told = cap as u64;
-        one.slots = (cap * one.share).round().max(1.0) as usize;
+        one.known_cap = cap as u64;
+        one.permits = (cap * one.share).round().max(1.0) as usize;
     }
 }

@@ -1,24 +1,17 @@
-//! Local days, against a table of instants found elsewhere, and against their laws.
+//! Local days, against a table from another implementation, and against their laws.
 
 use super::day_table::DAYS;
+use super::{secs, zone};
 use penstock::limit::calendar::{Day, Zone};
 use penstock::limit::time::{Span, Time};
 use proptest::prelude::*;
-
-fn zone(text: &str) -> Zone {
-    text.parse().unwrap()
-}
-
-fn secs(secs: u64) -> Time {
-    Time::default().plus(Span::from_secs(secs))
-}
 
 fn day(date: &str, end: Time) -> Day {
     Day { date: date.to_owned(), end }
 }
 
 #[test]
-fn a_day_lasts_from_its_first_instant_to_the_next_ones() {
+fn every_instant_of_a_day_has_its_date_and_its_end() {
     for (name, days) in DAYS {
         let zone = zone(name);
         for pair in days.windows(2) {
@@ -34,7 +27,7 @@ fn a_day_lasts_from_its_first_instant_to_the_next_ones() {
 }
 
 #[test]
-fn fixed_offsets_have_days_of_24_hours() {
+fn fixed_offset_has_days_of_24_hours() {
     for (text, midnight) in
         [("+14:00", 1_795_946_400), ("-14:00", 1_796_047_200), ("-03:30", 1_796_009_400), ("UTC", 1_795_996_800)]
     {
@@ -45,7 +38,7 @@ fn fixed_offsets_have_days_of_24_hours() {
 }
 
 #[test]
-fn the_ends_of_time_have_days() {
+fn ends_of_time_have_days() {
     assert_eq!(Zone::utc().day(Time::default()), day("1970-01-01", secs(86_400)));
     assert_eq!(zone("-14:00").day(Time::default()), day("1969-12-31", secs(14 * 3_600)));
     assert_eq!(zone("+14:00").day(Time::default()), day("1970-01-01", secs(10 * 3_600)));
@@ -55,9 +48,9 @@ fn the_ends_of_time_have_days() {
     }
 }
 
-/// From two days before each change of each zone, until 2037: day after day without a gap or a step back.
+/// Checks the days around each change of each zone until 2037.
 #[test]
-fn days_follow_each_other_in_every_zone() {
+fn days_of_every_zone_follow_each_other_without_a_gap() {
     for name in jiff::tz::db().available().filter(|name| name.as_str() != "Factory") {
         let zone = zone(name.as_str());
         let rules = jiff::tz::TimeZone::get(name.as_str()).unwrap();
@@ -84,7 +77,7 @@ fn days_follow_each_other_in_every_zone() {
 
 proptest! {
     #[test]
-    fn dates_never_go_back(
+    fn later_instant_never_has_an_earlier_date(
         name in prop::sample::select(vec![
             "America/St_Johns", "America/Goose_Bay", "Pacific/Apia", "Africa/Cairo", "America/Sao_Paulo", "Asia/Gaza",
             "Antarctica/Casey", "+13:45", "UTC",

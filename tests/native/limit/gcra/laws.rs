@@ -1,34 +1,16 @@
 //! Laws that hold for every rate and every sequence of requests.
 
+use super::super::{any_rate, at};
+use super::thousandths;
 use penstock::limit::gcra::Gcra;
-use penstock::limit::rate::Rate;
 use penstock::limit::time::{Span, Time};
 use proptest::prelude::*;
 
-/// Rates of every size: from one a year to a billion a second.
-pub fn any_rate() -> impl Strategy<Value = Rate> {
-    let size = |most: u32| (0..=most).prop_flat_map(|bits| 1..=(1_u64 << bits));
-    (size(29), size(24), size(29)).prop_map(|(count, secs, burst)| {
-        let period = Span::from_secs(secs);
-        Rate::new(count, period, burst).or_else(|_| Rate::new(count, period, 1)).unwrap()
-    })
-}
-
-/// A share of a span: `of` thousandths of it.
-fn share(span: Span, of: u64) -> Span {
-    let part = u128::from(span.as_nanos()) * u128::from(of) / 1_000;
-    Span::from_nanos(u64::try_from(part).unwrap_or(u64::MAX))
-}
-
-fn start() -> Time {
-    Time::from_millis(1_795_000_000_000)
-}
-
-/// Every TAT that can be met: long ago, within the bucket's capacity, far in the future.
+/// TATs of every kind: long ago, within the bucket's capacity, far in the future.
 fn any_tat(gcra: Gcra) -> impl Strategy<Value = Time> {
     prop_oneof![
         Just(Time::default()),
-        (0..=gcra.capacity().as_nanos()).prop_map(|debt| start().plus(Span::from_nanos(debt))),
+        (0..=gcra.capacity().as_nanos()).prop_map(|debt| at(0).plus(Span::from_nanos(debt))),
         any::<u64>().prop_map(Time::from_nanos),
         Just(Time::MAX),
     ]
@@ -42,8 +24,8 @@ fn any_case() -> impl Strategy<Value = (Gcra, Time, u64)> {
 
 proptest! {
     #[test]
-    fn denied_until_exactly_the_promised_instant_and_then_allowed((gcra, tat, cost) in any_case()) {
-        let now = start();
+    fn refused_request_passes_exactly_after_its_wait((gcra, tat, cost) in any_case()) {
+        let now = at(0);
         let tat = gcra.clamp_tat(tat, now, Span::ZERO);
         if let Err(no) = gcra.take(tat, now, cost) {
             let then = now.plus(no.wait);
@@ -54,7 +36,7 @@ proptest! {
     }
 
     #[test]
-    fn no_wait_exceeds_the_capacity_whatever_the_tat(
+    fn any_tat_makes_no_wait_longer_than_the_capacity(
         (gcra, tat, cost) in any_case(),
         now in any::<u64>().prop_map(Time::from_nanos),
     ) {
@@ -66,8 +48,8 @@ proptest! {
     }
 
     #[test]
-    fn what_is_available_is_what_can_be_taken((gcra, tat, _) in any_case()) {
-        let now = start();
+    fn available_tokens_can_all_be_taken_and_no_more((gcra, tat, _) in any_case()) {
+        let now = at(0);
         let left = gcra.available(tat, now);
         prop_assert!(left <= gcra.burst());
         prop_assert!(left == 0 || gcra.take(tat, now, left).is_ok());
@@ -75,8 +57,8 @@ proptest! {
     }
 
     #[test]
-    fn until_more_is_exact((gcra, tat, _) in any_case()) {
-        let now = start();
+    fn time_until_next_token_is_exact_to_the_nanosecond((gcra, tat, _) in any_case()) {
+        let now = at(0);
         let tat = gcra.clamp_tat(tat, now, Span::ZERO);
         let (left, more) = (gcra.available(tat, now), gcra.until_next_token(tat, now));
         if more == Span::ZERO {
@@ -88,19 +70,20 @@ proptest! {
         }
     }
 
-    /// The rate as written, not its rounded interval: between any two admissions at most burst + elapsed × N / PERIOD.
+    /// Between any two admissions at most burst + elapsed × N / PERIOD tokens pass. N and PERIOD
+    /// are the configured numbers, before the interval is rounded.
     #[test]
-    fn never_more_than_the_limit_in_any_span(
+    fn any_span_admits_at_most_the_burst_and_the_rate(
         rate in any_rate(),
         steps in prop::collection::vec((prop_oneof![0_u64..=3, 0_u64..=1_500, 0_u64..=1_500_000], 0_u64..=1_100), 1..150),
     ) {
         let gcra = rate.gcra();
-        let (mut now, mut tat) = (start(), Time::default());
+        let (mut now, mut tat) = (at(0), Time::default());
         let mut admitted: Vec<(Time, u64)> = Vec::new();
         for (pause, size) in steps {
-            // Pauses in thousandths of an interval, costs in thousandths of the burst.
-            now = now.plus(share(gcra.interval(), pause).min(gcra.capacity().times(2)));
-            let cost = share(Span::from_nanos(gcra.burst()), size).as_nanos().max(1);
+            // Pauses are thousandths of an interval, costs are thousandths of the burst.
+            now = now.plus(Span::from_nanos(thousandths(gcra.interval().as_nanos(), pause)).min(gcra.capacity().times(2)));
+            let cost = thousandths(gcra.burst(), size).max(1);
             if let Ok(next) = gcra.take(tat, now, cost) {
                 tat = next;
                 admitted.push((now, cost));
@@ -118,9 +101,9 @@ proptest! {
         }
     }
 
-    /// A clock may do what it likes: nobody panics, and whoever is refused passes after the wait they were told.
+    /// With any steps of the clock, nothing panics, and a refused request passes after its wait.
     #[test]
-    fn gcr_05_promises_hold_across_clock_steps(
+    fn gcr_05_clock_steps_leave_every_promised_wait_true(
         rate in any_rate(),
         clock in prop::collection::vec(any::<u64>().prop_map(|nanos| Time::from_nanos(nanos / 2)), 1..40),
     ) {
@@ -132,7 +115,7 @@ proptest! {
                 Ok(next) => tat = next,
                 Err(no) => prop_assert!(gcra.take(tat, now.plus(no.wait), 1).is_ok()),
             }
-            // Leave the bucket empty, so that a second charge could not be paid.
+            // The bucket is left empty, so that a second charge could not be paid.
             tat = gcra.take(tat, now, gcra.available(tat, now)).unwrap();
             prop_assert!(gcra.clamp_tat(tat, now, Span::ZERO) == tat, "no take leaves more than a full debt");
         }

@@ -1,4 +1,4 @@
-//! Wall clocks that step.
+//! A monotonic clock made from wall clocks that step.
 
 use crate::support::EVENING;
 use penstock::limit::monotonic::MonotonicClock;
@@ -12,11 +12,11 @@ fn check(readings: &[u64], expected: &[u64]) {
 }
 
 #[test]
-fn time_goes_on_from_where_it_was() {
+fn wall_clock_that_steps_leaves_time_going_on() {
     check(&[100, 101, 105], &[100, 101, 105]);
     // Back by an hour for good: the minutes still pass.
     check(&[10_000, 6_400, 6_460, 6_500], &[10_000, 10_000, 10_060, 10_100]);
-    // Back and forth again: what comes back is not time that has passed.
+    // Back and forward again: the step forward is not time that has passed.
     check(&[100, 40, 112, 113], &[100, 100, 112, 113]);
     check(&[100, 40, 50, 112], &[100, 100, 110, 112]);
     // Forward and back: the hour ahead was counted once, and is not counted again.
@@ -25,7 +25,7 @@ fn time_goes_on_from_where_it_was() {
 
 proptest! {
     #[test]
-    fn it_never_steps_back_and_is_never_behind_the_wall(readings in prop::collection::vec(0..1_000_u64, 1..50)) {
+    fn time_never_steps_back_and_is_never_behind_the_wall_clock(readings in prop::collection::vec(0..1_000_u64, 1..50)) {
         let mut clock = MonotonicClock::default();
         let mut last = Time::default();
         for secs in readings {
@@ -38,11 +38,11 @@ proptest! {
 }
 
 #[test]
-fn gcr_05_a_clock_that_trembles_makes_no_time() {
+fn gcr_05_jitter_of_the_clock_adds_no_time() {
     let mut clock = MonotonicClock::default();
     let at = |millis: u64| EVENING.plus(Span::from_millis(millis));
     clock.read(at(1_000));
-    // Ten seconds pass, while the clock shakes by up to 900 ms.
+    // Ten seconds pass, while the wall clock jitters by up to 900 ms.
     for millis in 1_000..11_000_u64 {
         let now = clock.read(at(millis - millis * 7_919 % 900));
         assert!(now <= at(millis), "{now:?} at {millis}");

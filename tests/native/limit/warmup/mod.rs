@@ -1,21 +1,24 @@
-//! Rates that open slowly: never more than the ramp, the whole rate in the end, and waits that are true.
+//! Warm-up: never more than the ramp, the whole rate in the end, and exact waits.
+
+mod saved;
 
 use crate::support::{World, ask, met, rate};
+use penstock::limit::lease::Wish;
 use penstock::limit::time::{Span, Time};
-use penstock::limit::warmup::SavedWarmup;
-use penstock::protocol::rates::{Ask, Demand, Outcome};
+use penstock::protocol::rates::{Ask, Demand, Outcome, Terms};
 use proptest::prelude::*;
 
+/// The length of a ramp, in seconds.
 const WARMUP: f64 = 30.0;
 
-/// A shared rate of so many a second that opens within half a minute.
+/// A question about a `global` rate of `per_second` tokens that opens within [`WARMUP`].
 fn opening(per_second: u64, burst: u64) -> Ask {
     let demand = rate("base/global", Span::from_nanos(1_000_000_000_u64.div_ceil(per_second)), burst);
     let shared = ask(0, vec![Demand { warmup: Span::from_secs(30), ..demand }]);
     Ask { subject: None, durable_after: Span::ZERO, ..shared }
 }
 
-/// What the ramp has let in by `second`, in seconds of the full rate.
+/// The tokens that the ramp has let in by `second`, in seconds of the full rate.
 fn integral(second: f64) -> f64 {
     let slow = second.min(WARMUP);
     slow * (0.1 + 0.9 * slow / WARMUP / 2.0) + (second - slow)
@@ -25,9 +28,10 @@ fn seconds(world: &World, start: Time) -> f64 {
     world.now.get().since(start).as_nanos() as f64 / 1e9
 }
 
-/// How many are admitted between now and `until`, by one who asks every `step`; each moment is held against the ramp.
+/// Asks at every `step` until second `until`, and checks the sum against the ramp each time.
+/// Returns `before` and the requests admitted since.
 fn admitted(world: &World, ask: &Ask, step: Span, from: f64, until: f64, start: Time, mut before: f64) -> f64 {
-    let Demand { terms: penstock::protocol::rates::Terms::Rate(gcra), .. } = ask.demands[0].clone() else { panic!() };
+    let Demand { terms: Terms::Rate(gcra), .. } = ask.demands[0].clone() else { panic!() };
     let per_second = 1e9 / gcra.interval().as_nanos() as f64;
     let most = |second: f64| 1.0 + (gcra.burst() as f64 / 10.0).max(1.0) + per_second * integral(second);
     assert!(seconds(world, start) >= from);
@@ -43,7 +47,7 @@ fn admitted(world: &World, ask: &Ask, step: Span, from: f64, until: f64, start: 
 }
 
 #[test]
-fn a_cold_rate_opens_in_a_line_and_is_then_whole() {
+fn cold_rate_opens_linearly_and_is_then_whole() {
     let (world, ask) = (World::default(), opening(100, 100));
     let start = world.now.get();
     let step = Span::from_millis(7);
@@ -58,8 +62,8 @@ fn a_cold_rate_opens_in_a_line_and_is_then_whole() {
 }
 
 #[test]
-fn what_was_saved_while_idle_is_not_let_in_at_once() {
-    // A bucket of ten minutes: the ramp's own time would be nothing beside it.
+fn tokens_saved_up_while_idle_are_not_let_in_at_once() {
+    // A bucket that fills up in ten minutes, beside which the ramp is short.
     let (world, ask) = (World::default(), opening(100, 60_000));
     let start = world.now.get();
     assert!(world.passes(&ask));
@@ -68,7 +72,7 @@ fn what_was_saved_while_idle_is_not_let_in_at_once() {
 }
 
 #[test]
-fn a_wait_that_is_told_during_the_ramp_is_true() {
+fn wait_during_the_ramp_is_exact() {
     for (per_second, burst) in [(100, 100), (3, 3), (1_000, 50)] {
         let (world, ask) = (World::default(), opening(per_second, burst));
         for _ in 0..300 {
@@ -85,7 +89,7 @@ fn a_wait_that_is_told_during_the_ramp_is_true() {
 }
 
 #[test]
-fn a_minute_without_requests_is_a_cold_start_and_less_is_none() {
+fn minute_without_requests_is_a_cold_start_and_less_is_not() {
     let (world, ask) = (World::default(), opening(100, 100));
     assert!(world.passes(&ask));
     world.forward(Span::from_secs(40));
@@ -98,7 +102,7 @@ fn a_minute_without_requests_is_a_cold_start_and_less_is_none() {
 }
 
 #[test]
-fn neither_an_eviction_nor_a_crash_begins_a_ramp_again() {
+fn eviction_or_crash_does_not_start_the_ramp_again() {
     let (world, ask) = (World::default(), opening(100, 100));
     let start = world.now.get();
     let mut sum = admitted(&world, &ask, Span::from_millis(10), 0.0, 15.0, start, 0.0);
@@ -116,7 +120,7 @@ fn neither_an_eviction_nor_a_crash_begins_a_ramp_again() {
 }
 
 #[test]
-fn a_raised_rate_goes_on_from_the_old_one_even_across_a_deploy() {
+fn raised_rate_goes_on_from_the_old_one_even_across_a_deploy() {
     let (old, new) = (opening(50, 50), opening(200, 200));
     let world = World::default();
     assert!(world.passes(&old));
@@ -128,11 +132,11 @@ fn a_raised_rate_goes_on_from_the_old_one_even_across_a_deploy() {
     let mut first = 0;
     for _ in 0..500 {
         world.forward(Span::from_millis(10));
-        // For some seconds isolates of both versions ask.
+        // For some seconds, isolates of both versions ask.
         first += (0..100).filter(|_| world.passes(&new)).count();
         first += (0..100).filter(|_| world.passes(&old)).count();
     }
-    // Five seconds at a quarter of the new rate, and what is added to it in that time.
+    // Five seconds from a quarter of the new rate, which grows in that time.
     let ramp = 200.0 * 5.0 * (0.25 + 0.75 * 5.0 / WARMUP / 2.0);
     assert!(f64::from(u32::try_from(first).unwrap()) <= ramp + 2.0 + 50.0, "{first} of {ramp}");
     assert!(first > 250, "{first}");
@@ -149,7 +153,7 @@ fn a_raised_rate_goes_on_from_the_old_one_even_across_a_deploy() {
 }
 
 #[test]
-fn a_ramp_that_a_deploy_brings_begins_nothing_anew_in_the_middle_of_traffic() {
+fn warmup_that_a_deploy_adds_starts_no_ramp_in_the_middle_of_traffic() {
     let new = opening(100, 100);
     let mut old = opening(100, 100);
     old.demands[0].warmup = Span::ZERO;
@@ -160,7 +164,7 @@ fn a_ramp_that_a_deploy_brings_begins_nothing_anew_in_the_middle_of_traffic() {
         if round == 1_000 {
             world.evict();
         }
-        // For some seconds isolates of both versions ask.
+        // For some seconds, isolates of both versions ask.
         let one = if round > 1_000 && round % 2 == 0 { &new } else { &old };
         passed += usize::from(world.passes(one));
     }
@@ -177,7 +181,7 @@ fn a_ramp_that_a_deploy_brings_begins_nothing_anew_in_the_middle_of_traffic() {
 }
 
 #[test]
-fn nothing_is_handed_out_before_the_ramp_is_saved() {
+fn ramp_that_cannot_be_saved_hands_out_nothing() {
     let (world, ask) = (World::default(), opening(100, 100));
     world.disk.full.set(true);
     assert!(crate::support::run(world.answer(&ask)).is_err());
@@ -186,22 +190,33 @@ fn nothing_is_handed_out_before_the_ramp_is_saved() {
 }
 
 #[test]
-fn the_form_on_disk_is_unchanged() {
-    let text = "1795975200000000000 30000000000 100000000 10000000 1795975230000000000";
-    let saved = SavedWarmup::read(text).unwrap();
-    assert_eq!((saved.ramp.start_interval, saved.ramp.end_interval), (Span::from_millis(100), Span::from_millis(10)));
-    assert_eq!(saved.write(), text);
-    for bad in ["", "1 2 3 4", "1 2 3 4 x", "1 2 3 4 -5"] {
-        assert_eq!(SavedWarmup::read(bad), None, "{bad:?}");
+fn rate_with_waits_of_minutes_opens_all_the_same() {
+    for (burst, evicted) in [(1, false), (20, false), (1, true), (20, true)] {
+        let demand = rate("base/global", Span::from_secs(180), burst);
+        let shared = ask(0, vec![Demand { warmup: Span::from_secs(600), ..demand }]);
+        let (world, ask) = (World::default(), Ask { subject: None, durable_after: Span::ZERO, ..shared });
+        let mut waits = Vec::new();
+        for _ in 0..20 {
+            while world.passes(&ask) {}
+            let [Outcome::Refused { wait, .. }] = world.ask(&ask).outcomes[..] else { panic!() };
+            waits.push(wait.as_secs_up());
+            // A caller that knows its wait does not ask before.
+            world.forward(wait);
+            if evicted {
+                world.evict();
+            }
+        }
+        assert!(waits[0] > 400 && waits[5..].iter().all(|wait| *wait == 180), "burst {burst}: {waits:?}");
     }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Leases, pauses, evictions: what is handed out stays under the ramp, a tenth of the burst, and what is leased ahead.
+    /// With leases, pauses and evictions, the tokens handed out stay within the ramp, a tenth of
+    /// the burst, and the lead of leases.
     #[test]
-    fn no_schedule_admits_more_than_the_ramp(
+    fn any_schedule_admits_at_most_the_ramp(
         per_second in 20_u64..2_000,
         seconds_of_burst in 1_u64..20,
         steps in prop::collection::vec((0_u64..1_500, 0_u64..400, 0_u8..20), 1..120),
@@ -210,12 +225,12 @@ proptest! {
         let (world, mut ask) = (World::default(), opening(per_second, burst));
         let start = world.now.get();
         let mut sum = 0.0;
-        for (millis, wish, what) in steps {
+        for (millis, wish, eviction) in steps {
             world.forward(Span::from_millis(millis));
-            if what == 0 {
+            if eviction == 0 {
                 world.evict();
             }
-            ask.demands[0].wish = penstock::limit::lease::Wish { ahead: wish, waiting: 0 };
+            ask.demands[0].wish = Wish { ahead: wish, waiting: 0 };
             for _ in 0..20 {
                 let reply = world.ask(&ask);
                 sum += f64::from(u8::from(met(&reply)));
@@ -228,9 +243,9 @@ proptest! {
         }
     }
 
-    /// No row makes anything worse than cold.
+    /// A damaged row is at worst a cold start or an open rate.
     #[test]
-    fn a_damaged_row_admits_no_more_than_the_limit(numbers in prop::collection::vec(any::<u64>(), 5)) {
+    fn damaged_row_admits_at_most_the_limit(numbers in prop::collection::vec(any::<u64>(), 5)) {
         let text = numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
         let (world, ask) = (World::default(), opening(100, 100));
         assert!(world.passes(&ask));
@@ -241,26 +256,5 @@ proptest! {
         prop_assert!((0..1_000).filter(|_| world.passes(&ask)).count() <= 100);
         world.forward(Span::from_secs(1));
         prop_assert!((0..1_000).filter(|_| world.passes(&ask)).count() <= 100);
-    }
-}
-
-#[test]
-fn a_rate_that_makes_everyone_wait_for_minutes_opens_all_the_same() {
-    for (burst, evicted) in [(1, false), (20, false), (1, true), (20, true)] {
-        let demand = rate("base/global", Span::from_secs(180), burst);
-        let shared = ask(0, vec![Demand { warmup: Span::from_secs(600), ..demand }]);
-        let (world, ask) = (World::default(), Ask { subject: None, durable_after: Span::ZERO, ..shared });
-        let mut waits = Vec::new();
-        for _ in 0..20 {
-            while world.passes(&ask) {}
-            let [Outcome::Refused { wait, .. }] = world.ask(&ask).outcomes[..] else { panic!() };
-            waits.push(wait.as_secs_up());
-            // Whoever wants more knows until when there is none.
-            world.forward(wait);
-            if evicted {
-                world.evict();
-            }
-        }
-        assert!(waits[0] > 400 && waits[5..].iter().all(|wait| *wait == 180), "burst {burst}: {waits:?}");
     }
 }

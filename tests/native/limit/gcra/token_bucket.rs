@@ -1,24 +1,24 @@
-//! Random requests, met both by GCRA and by the bucket it stands for: one that holds tokens, and is refilled.
+//! Random requests, decided by GCRA and by a token bucket in exact arithmetic.
 
-use super::gcra_laws::any_rate;
+use super::super::{any_rate, at};
+use super::thousandths;
 use penstock::limit::gcra::Gcra;
 use penstock::limit::time::{Span, Time};
 use proptest::prelude::*;
 
-/// A token bucket as one would first write it, in exact arithmetic: a token is `scale` parts, and each nanosecond
-/// brings one part.
-struct Naive {
+/// The simplest token bucket: a token is `scale` parts, and each nanosecond brings one part.
+struct TokenBucket {
     scale: u128,
     burst: u128,
     parts: u128,
     seen: u128,
 }
 
-impl Naive {
-    fn full(gcra: Gcra, now: Time) -> Naive {
+impl TokenBucket {
+    fn full(gcra: Gcra, now: Time) -> TokenBucket {
         let scale = u128::from(gcra.interval().as_nanos());
         let burst = u128::from(gcra.burst());
-        Naive { scale, burst, parts: burst * scale, seen: now.as_nanos().into() }
+        TokenBucket { scale, burst, parts: burst * scale, seen: now.as_nanos().into() }
     }
 
     fn refill(&mut self, now: Time) {
@@ -27,7 +27,7 @@ impl Naive {
         self.seen = now;
     }
 
-    /// `Ok`, or the nanoseconds that the missing parts take to come.
+    /// Takes `cost` tokens; the error is the time in nanoseconds until the missing parts are there.
     fn take(&mut self, cost: u64) -> Result<(), u128> {
         let price = u128::from(cost) * self.scale;
         match self.parts.checked_sub(price) {
@@ -42,15 +42,15 @@ impl Naive {
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Nothing happens for so many thousandths of an interval.
+    /// No request for this many thousandths of an interval.
     Pause(u64),
-    /// Nothing happens for so many thousandths of the time that an empty bucket takes to fill.
+    /// No request for this many thousandths of the time in which an empty bucket fills up.
     Idle(u64),
-    /// So many requests of one token at once.
+    /// This many requests of one token at once.
     Burst(u64),
-    /// One request for so many thousandths of the burst.
+    /// One request for this many thousandths of the burst.
     Ask(u64),
-    /// One request for exactly what is there, or for one token more.
+    /// One request for all tokens in the bucket (0), or for one more (1).
     Edge(u64),
 }
 
@@ -64,19 +64,15 @@ fn any_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn thousandths(of: u64, many: u64) -> u64 {
-    u64::try_from(u128::from(of) * u128::from(many) / 1_000).unwrap()
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn gcra_and_a_token_bucket_agree(rate in any_rate(), steps in prop::collection::vec(any_step(), 1..80)) {
+    fn gcra_agrees_with_a_token_bucket(rate in any_rate(), steps in prop::collection::vec(any_step(), 1..80)) {
         let gcra = rate.gcra();
-        let mut now = Time::from_millis(1_795_000_000_000);
+        let mut now = at(0);
         let mut tat = Time::default();
-        let mut naive = Naive::full(gcra, now);
+        let mut model = TokenBucket::full(gcra, now);
         for step in steps {
             let (pause, asks) = match step {
                 Step::Pause(part) => (thousandths(gcra.interval().as_nanos(), part), vec![]),
@@ -86,18 +82,18 @@ proptest! {
                 Step::Edge(more) => (0, vec![(gcra.available(tat, now) + more).max(1)]),
             };
             now = now.plus(Span::from_nanos(pause));
-            // Well before the end of time, where GCRA turns strict and the naive bucket does not.
+            // Stop well before the end of time, where GCRA is strict and the model is not.
             if now > Time::from_nanos(u64::MAX / 4 * 3) {
                 break;
             }
-            naive.refill(now);
+            model.refill(now);
             for cost in asks {
                 let answer = gcra.take(tat, now, cost);
                 let wait = answer.map(|_| ()).map_err(|no| u128::from(no.wait.as_nanos()));
-                prop_assert_eq!(wait, naive.take(cost), "{} tokens at {}", cost, rate);
+                prop_assert_eq!(wait, model.take(cost), "{} tokens at {}", cost, rate);
                 tat = answer.unwrap_or(tat);
             }
-            prop_assert_eq!(u128::from(gcra.available(tat, now)), naive.parts / naive.scale);
+            prop_assert_eq!(u128::from(gcra.available(tat, now)), model.parts / model.scale);
         }
     }
 }

@@ -1,6 +1,7 @@
-//! When days began. Checked with Python's `zoneinfo` for every second of each day.
+//! The starts of local days. Checked with Python's `zoneinfo` for every second of each day.
 
-/// (zone, the first second of each of some days on end, with its date), the last being only an end.
+/// (zone, consecutive days): of each day its date and its first second since the epoch. The last
+/// entry has no date, and is the end of the day before it.
 pub const DAYS: &[(&str, &[(&str, u64)])] = &[
     // Midnights that do not exist: the clock jumps from 00:00 to 01:00, and the day has 23 hours.
     (
@@ -39,17 +40,18 @@ pub const DAYS: &[(&str, &[(&str, u64)])] = &[
             ("", 1_710_216_000),
         ],
     ),
-    // From 00:00 to 00:15.
+    // A jump from 00:00 to 00:15.
     (
         "Asia/Kathmandu",
         &[("1985-12-31", 504_815_400), ("1986-01-01", 504_901_800), ("1986-01-02", 504_987_300), ("", 505_073_700)],
     ),
-    // From 00:00 to 00:44:30.
+    // A jump from 00:00 to 00:44:30.
     (
         "Africa/Monrovia",
         &[("1972-01-06", 63_506_670), ("1972-01-07", 63_593_070), ("1972-01-08", 63_676_800), ("", 63_763_200)],
     ),
-    // Midnights that come twice: at 24:00 the clock goes back to 23:00, and the old day has 25 hours.
+    // Midnights that come twice: at 24:00 the clock goes back to 23:00, and the old day has 25
+    // hours.
     (
         "America/Sao_Paulo",
         &[
@@ -71,7 +73,7 @@ pub const DAYS: &[(&str, &[(&str, u64)])] = &[
             ("", 1_194_319_800),
         ],
     ),
-    // Whole days that were skipped.
+    // Days that were skipped as a whole.
     (
         "Pacific/Apia",
         &[
@@ -83,7 +85,7 @@ pub const DAYS: &[(&str, &[(&str, u64)])] = &[
         ],
     ),
     ("Pacific/Kwajalein", &[("1993-08-20", 745_848_000), ("1993-08-22", 745_934_400), ("", 746_020_800)]),
-    // The ordinary changes, at night.
+    // Ordinary changes, at night.
     (
         "America/New_York",
         &[
@@ -112,13 +114,13 @@ pub const DAYS: &[(&str, &[(&str, u64)])] = &[
         ],
     ),
     ("Europe/London", &[("2024-10-27", 1_729_983_600), ("2024-10-28", 1_730_073_600), ("", 1_730_160_000)]),
-    // By half an hour.
+    // Changes by half an hour.
     ("Australia/Lord_Howe", &[("2024-04-06", 1_712_322_000), ("2024-04-07", 1_712_408_400), ("", 1_712_496_600)]),
     ("Australia/Lord_Howe", &[("2024-10-05", 1_728_048_600), ("2024-10-06", 1_728_135_000), ("", 1_728_219_600)]),
     ("Asia/Pyongyang", &[("2015-08-14", 1_439_478_000), ("2015-08-15", 1_439_566_200), ("", 1_439_652_600)]),
     ("Asia/Pyongyang", &[("2018-05-04", 1_525_361_400), ("2018-05-05", 1_525_446_000), ("", 1_525_532_400)]),
     ("America/Caracas", &[("2007-12-08", 1_197_086_400), ("2007-12-09", 1_197_172_800), ("", 1_197_261_000)]),
-    // No changes at all.
+    // Days without a change.
     ("Asia/Shanghai", &[("2026-11-29", 1_795_881_600), ("2026-11-30", 1_795_968_000), ("", 1_796_054_400)]),
     ("+08:00", &[("2026-11-29", 1_795_881_600), ("2026-11-30", 1_795_968_000), ("", 1_796_054_400)]),
     (

@@ -1,18 +1,11 @@
-//! Zones: how they read and print, and instants in them.
+//! Time zones: reading and printing them, and printing instants in them.
 
+use super::{secs, zone};
 use penstock::limit::calendar::Zone;
 use penstock::limit::time::{Span, Time};
 
-fn zone(text: &str) -> Zone {
-    text.parse().unwrap()
-}
-
-fn secs(secs: u64) -> Time {
-    Time::default().plus(Span::from_secs(secs))
-}
-
 #[test]
-fn zones_print_as_iana_spells_them() {
+fn zone_prints_as_iana_spells_it() {
     for (text, printed) in [
         ("Asia/Shanghai", "Asia/Shanghai"),
         ("asia/SHANGHAI", "Asia/Shanghai"),
@@ -43,7 +36,7 @@ fn every_zone_of_the_database_reads_and_prints() {
 }
 
 #[test]
-fn what_is_no_zone_is_named_in_the_error() {
+fn unknown_zone_is_quoted_in_the_error() {
     for text in [
         "Mars/Olympus",
         "",
@@ -89,7 +82,7 @@ fn what_is_no_zone_is_named_in_the_error() {
 
 /// Checked with Python's `datetime.isoformat`.
 #[test]
-fn instants_carry_the_offset_of_their_zone() {
+fn instant_prints_with_the_offset_of_its_zone() {
     for (text, at, printed) in [
         ("UTC", 1_795_975_212, "2026-11-29T18:00:12Z"),
         ("Asia/Shanghai", 1_795_968_000, "2026-11-30T00:00:00+08:00"),
@@ -107,23 +100,23 @@ fn instants_carry_the_offset_of_their_zone() {
 }
 
 #[test]
-fn a_fraction_of_a_second_is_rounded_up() {
+fn fraction_of_a_second_is_rounded_up() {
     let at = secs(1_795_975_211);
     assert_eq!(Zone::utc().rfc3339(at), "2026-11-29T18:00:11Z");
     assert_eq!(Zone::utc().rfc3339(at.plus(Span::from_nanos(1))), "2026-11-29T18:00:12Z");
     assert_eq!(Zone::utc().rfc3339(at.plus(Span::from_nanos(999_999_999))), "2026-11-29T18:00:12Z");
 }
 
-/// RFC 3339 cannot say -00:44:30, so the same instant is told in -00:45.
+/// RFC 3339 cannot express the offset -00:44:30. The same instant is printed in -00:45.
 #[test]
-fn an_offset_with_seconds_still_names_the_right_instant() {
+fn offset_with_seconds_still_gives_the_right_instant() {
     let text = zone("Africa/Monrovia").rfc3339(secs(63_420_270));
     assert_eq!(text, "1972-01-04T23:59:30-00:45");
     assert_eq!(text.parse::<jiff::Timestamp>().unwrap().as_second(), 63_420_270);
 }
 
 #[test]
-fn the_end_of_time_prints() {
+fn end_of_time_prints() {
     assert_eq!(Zone::utc().rfc3339(Time::MAX), "2554-07-21T23:34:34Z");
     assert_eq!(zone("+14:00").rfc3339(Time::MAX), "2554-07-22T13:34:34+14:00");
 }

@@ -1,4 +1,4 @@
-//! A cap that finds itself, at the actor that lends its slots.
+//! An adaptive cap at the actor that lends its permits.
 
 use crate::support::EVENING;
 use penstock::actor::permits::lender::{PermitLender, PermitRow, PermitStore};
@@ -9,9 +9,9 @@ use penstock::protocol::permits::{OriginSample, PermitAsk, Reserve};
 use std::cell::RefCell;
 
 #[derive(Default)]
-struct Kept(RefCell<Vec<SavedCap>>);
+struct SavedCaps(RefCell<Vec<SavedCap>>);
 
-impl PermitStore for Kept {
+impl PermitStore for SavedCaps {
     fn save(&self, _: PermitRow) -> Result<u32, String> {
         Ok(1)
     }
@@ -26,10 +26,11 @@ impl PermitStore for Kept {
     }
 }
 
-/// Two isolates that use all that they are lent, of an origin that serves so many at once in 100 ms.
+/// Two isolates that use every permit they get, and an origin that takes 100 ms for a request while
+/// there is no queue.
 struct Fleet {
-    slots: PermitLender,
-    shelf: Kept,
+    lender: PermitLender,
+    disk: SavedCaps,
     now: Time,
     number: u64,
     held: [u64; 2],
@@ -38,10 +39,18 @@ struct Fleet {
 
 impl Fleet {
     fn new(size: Size) -> Fleet {
-        Fleet { slots: PermitLender::default(), shelf: Kept::default(), now: EVENING, number: 0, held: [0; 2], size }
+        Fleet {
+            lender: PermitLender::default(),
+            disk: SavedCaps::default(),
+            now: EVENING,
+            number: 0,
+            held: [0; 2],
+            size,
+        }
     }
 
-    /// Lets them use and renew their slots for so many seconds; the cap then.
+    /// Lets the isolates use and renew their permits for `seconds`, while the origin serves
+    /// `servers` requests at once. Returns the cap at the end.
     fn run(&mut self, seconds: u64, servers: u64) -> u64 {
         let mut cap = 0;
         for _ in 0..seconds * 4 / 5 {
@@ -50,7 +59,7 @@ impl Fleet {
                 let all: u64 = self.held.iter().sum();
                 let keeps = self.held[holder];
                 let latency = 100 * all.max(servers) / servers;
-                // In 1.25 s.
+                // An isolate reports every 1.25 s.
                 let ended = keeps * 1_250 / latency;
                 let sample = OriginSample { ended, sum_ms: ended * latency, min_ms: latency, errors: 0, peak: keeps };
                 self.number += 1;
@@ -63,7 +72,7 @@ impl Fleet {
                     reserve: Reserve::Nothing,
                     sample: Some(sample).filter(|sample| sample.ended > 0),
                 };
-                let answer = self.slots.answer(&question, &self.shelf, self.now).unwrap();
+                let answer = self.lender.answer(&question, &self.disk, self.now).unwrap();
                 self.held[holder] = answer.slots.min(answer.share);
                 cap = answer.cap;
             }
@@ -73,36 +82,29 @@ impl Fleet {
 }
 
 #[test]
-fn slots_are_lent_up_to_what_the_origin_can_take() {
+fn permits_are_lent_up_to_the_capacity_of_the_origin() {
     let mut fleet = Fleet::new(Size::Auto { least: 10, most: 1_000 });
     let found = [fleet.run(60, 80), fleet.run(60, 40), fleet.run(120, 80)];
     println!("caps for 80, 40 and 80 servers: {found:?}");
     for (cap, servers) in found.iter().zip([80.0, 40.0, 80.0]) {
         assert!((*cap as f64 / servers - 1.0).abs() <= 0.2, "{cap} for {servers}");
     }
-    let rows = fleet.shelf.0.borrow().len();
+    let rows = fleet.disk.0.borrow().len();
     assert!(rows < 20, "{rows} rows");
 }
 
 #[test]
-fn a_cap_goes_on_from_what_was_found_before_a_deploy() {
+fn cap_goes_on_from_the_saved_one_after_a_deploy() {
     let size = Size::Auto { least: 10, most: 1_000 };
     let mut fleet = Fleet::new(size);
     let before = fleet.run(60, 80);
-    let kept = *fleet.shelf.0.borrow().last().unwrap();
+    let kept = *fleet.disk.0.borrow().last().unwrap();
     assert_eq!(SavedCap::read(&kept.write()), Some(kept));
     assert!(before.abs_diff(kept.cap) <= kept.cap / 4, "{before} found, {} kept", kept.cap);
     let mut after = Fleet::new(size);
-    after.slots.resume(kept);
+    after.lender.resume(kept);
     assert!(after.run(2, 80) >= kept.cap / 2);
     let mut smaller = Fleet::new(Size::Auto { least: 10, most: 30 });
-    smaller.slots.resume(kept);
+    smaller.lender.resume(kept);
     assert_eq!(smaller.run(2, 80), 30, "under a lower ceiling");
-}
-
-#[test]
-fn a_row_that_cannot_be_read_says_nothing() {
-    for bad in ["", "12", "x 5", "12 -5", "1 2 3"] {
-        assert_eq!(SavedCap::read(bad), None, "{bad:?}");
-    }
 }

@@ -1,10 +1,11 @@
-//! Cases worked out by hand, step by step, and the public faults of other limiters.
+//! Cases worked out by hand, and the public faults of other limiters.
 
-use super::{Bucket, at, rate};
+use super::super::{at, rate};
+use super::Bucket;
 use penstock::limit::gcra::Gcra;
 use penstock::limit::time::{Span, Time};
 
-/// (step, milliseconds, cost, passes?, tokens left after it, milliseconds to wait, why)
+/// (step, milliseconds, cost, whether it passes, tokens left, milliseconds to wait, reason)
 type Row = (u32, u64, u64, bool, u64, u64, &'static str);
 
 fn check(limit: &str, rows: &[Row]) {
@@ -18,7 +19,7 @@ fn check(limit: &str, rows: &[Row]) {
 }
 
 #[test]
-fn a_bucket_of_five_a_minute() {
+fn bucket_of_five_per_minute_regains_one_every_12_seconds() {
     check(
         "5/min",
         &[
@@ -41,7 +42,7 @@ fn a_bucket_of_five_a_minute() {
 }
 
 #[test]
-fn a_burst_other_than_the_count() {
+fn burst_other_than_the_count_is_the_capacity() {
     check(
         "100/s burst 3",
         &[
@@ -56,21 +57,21 @@ fn a_burst_other_than_the_count() {
 }
 
 #[test]
-fn a_burst_of_one_spaces_every_request() {
+fn burst_of_one_spaces_every_request() {
     check(
         "10/s burst 1",
         &[
             (1, 0, 1, true, 0, 0, "the first passes"),
             (2, 99, 1, false, 0, 1, "99 ms later is too early"),
             (3, 100, 1, true, 0, 0, "100 ms later is not"),
-            (4, 250, 1, true, 0, 0, "what was idle is not saved up"),
+            (4, 250, 1, true, 0, 0, "idle time is not saved up"),
             (5, 300, 1, false, 0, 50, "the next slot counts from the last pass"),
         ],
     );
 }
 
 #[test]
-fn until_more_counts_down_to_the_next_whole_token() {
+fn time_until_next_token_counts_down_to_a_whole_token() {
     let gcra = rate("5/min").gcra();
     let tat = gcra.take(Time::default(), at(0), 2).unwrap();
     let secs = |s| Span::from_secs(s);
@@ -82,14 +83,14 @@ fn until_more_counts_down_to_the_next_whole_token() {
 }
 
 #[test]
-fn gcr_01_the_burst_is_not_off_by_one() {
+fn gcr_01_full_bucket_admits_exactly_its_burst() {
     assert_eq!(Bucket::new("5/24h").passes(at(0), 6), 5);
     assert_eq!(Bucket::new("1/30d").passes(at(0), 6), 1);
     assert_eq!(Bucket::new("7/s burst 2").passes(at(0), 6), 2);
 }
 
 #[test]
-fn gcr_02_no_bucket_has_zeros_or_overflows() {
+fn gcr_02_bucket_with_zeros_or_overflow_cannot_be_made() {
     assert_eq!(Gcra::new(Span::ZERO, 5), None);
     assert_eq!(Gcra::new(Span::from_secs(1), 0), None);
     assert_eq!(Gcra::new(Span::from_nanos(2), u64::MAX), None);
@@ -98,7 +99,7 @@ fn gcr_02_no_bucket_has_zeros_or_overflows() {
 }
 
 #[test]
-fn gcr_03_a_cost_up_to_the_burst_passes_and_above_it_never() {
+fn gcr_03_cost_up_to_the_burst_passes_and_above_it_never() {
     assert_eq!(Bucket::new("10/min").take(at(0), 10), Ok(()));
     for cost in [11, 1_000, u64::MAX] {
         let mut bucket = Bucket::new("10/min");
@@ -115,21 +116,21 @@ fn gcr_05_clock_steps_never_charge_twice_nor_lock_out() {
     let mut bucket = Bucket::new("5/min");
     assert_eq!(bucket.passes(secs(10_100), 6), 5);
 
-    // Back by a minute: nothing was repaid, nothing is charged again, and what is promised comes true.
+    // Back by a minute: no debt is repaid or charged again, and the promised wait comes true.
     assert_eq!(bucket.take(secs(10_040), 1), twelve);
     assert_eq!(bucket.passes(secs(10_052), 6), 1);
 
-    // On by an hour: a full bucket, no more.
+    // Forward by an hour: a full bucket, and no more.
     assert_eq!(bucket.passes(secs(13_652), 50), 5);
 
-    // Back by an hour: as above, although the TAT now lies far in the future.
+    // Back by an hour: the same, although the TAT now lies far in the future.
     assert_eq!(bucket.take(secs(10_052), 1), twelve);
     assert_eq!(bucket.take(secs(10_063), 1), Err(Span::from_secs(1)));
     assert_eq!(bucket.passes(secs(10_064), 6), 1);
 }
 
 #[test]
-fn gcr_05_the_ends_of_time_are_strict_and_do_not_panic() {
+fn gcr_05_ends_of_time_are_strict_and_do_not_panic() {
     for limit in ["5/min", "1/366d", "1000000000/s", "1/366d burst 9"] {
         let mut bucket = Bucket::new(limit);
         assert_eq!(bucket.passes(Time::MAX, 100), 0, "{limit}: a debt after the end of time cannot be kept");
@@ -137,39 +138,39 @@ fn gcr_05_the_ends_of_time_are_strict_and_do_not_panic() {
         assert_eq!(bucket.passes(Time::default(), 100), 0, "{limit}");
         assert!(bucket.take(Time::default(), 1).unwrap_err() <= bucket.gcra.capacity());
     }
-    // With room for two of five tokens before the end, two pass.
+    // Two of five tokens fit before the end of time, so two pass.
     let mut bucket = Bucket::new("5/min");
     assert_eq!(bucket.passes(Time::MAX.minus(Span::from_secs(25)), 100), 2);
 }
 
 #[test]
-fn gcr_07_idling_saves_up_one_burst_and_no_more() {
+fn gcr_07_idle_bucket_saves_up_one_burst_and_no_more() {
     let mut bucket = Bucket::new("5/min");
     assert_eq!(bucket.passes(at(0), 5), 5);
     assert_eq!(bucket.passes(at(600_000), 15), 5, "after ten idle periods");
     assert_eq!(Bucket::new("10/min burst 20").passes(at(0), 50), 20, "a new bucket");
-    // Idle for a fraction more than a whole number of intervals.
+    // Idle for a whole number of intervals and a fraction.
     let mut bucket = Bucket::new("1/s burst 5");
     assert_eq!(bucket.passes(at(0), 5), 5);
     assert_eq!(bucket.passes(at(7_900), 10), 5);
 }
 
 #[test]
-fn gcr_09_denials_do_not_extend_the_wait() {
+fn gcr_09_refusals_do_not_extend_the_wait() {
     let mut bucket = Bucket::new("5/min");
     let passed: Vec<u64> = (0..600).map(|n| n * 100).filter(|&ms| bucket.take(at(ms), 1).is_ok()).collect();
     assert_eq!(passed, [0, 100, 200, 300, 400, 12_000, 24_000, 36_000, 48_000]);
 }
 
 #[test]
-fn gcr_09_there_is_no_edge_at_which_the_limit_doubles() {
+fn gcr_09_edge_of_a_minute_does_not_double_the_limit() {
     let mut bucket = Bucket::new("10/min");
     assert_eq!(bucket.passes(at(59_900), 10), 10);
     assert_eq!(bucket.passes(at(60_100), 10), 0);
 }
 
 #[test]
-fn hdr_03_the_wait_counts_down_and_then_holds() {
+fn hdr_03_wait_counts_down_and_then_comes_true() {
     let mut bucket = Bucket::new("10/min");
     assert_eq!(bucket.passes(at(0), 10), 10);
     assert_eq!(bucket.take(at(0), 1), Err(Span::from_secs(6)));
@@ -178,7 +179,7 @@ fn hdr_03_the_wait_counts_down_and_then_holds() {
 }
 
 #[test]
-fn a_limit_that_shrank_counts_an_old_debt_as_a_full_one() {
+fn old_debt_above_a_lowered_limit_counts_as_a_full_one() {
     let hour = Bucket::new("1/h").gcra.take(Time::default(), at(0), 1).unwrap();
     let mut bucket = Bucket { gcra: rate("5/min").gcra(), tat: hour };
     assert_eq!(bucket.take(at(0), 1), Err(Span::from_secs(12)));

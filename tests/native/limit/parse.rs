@@ -1,16 +1,61 @@
-//! What is no limit, and what its author is told.
+//! The text of a limit: the limits that it reads as, and the errors of other texts.
 
-use penstock::limit::rate::Allowance;
+use super::rate;
+use penstock::limit::calendar::Zone;
+use penstock::limit::rate::{Allowance, Quota};
+use penstock::limit::time::Span;
+
+#[test]
+fn rate_text_reads_as_written() {
+    for (text, count, secs, burst, nanos) in [
+        ("5/s", 5, 1, 5, 200_000_000),
+        ("5/min", 5, 60, 5, 12_000_000_000),
+        ("5/h", 5, 3_600, 5, 720_000_000_000),
+        ("5/30s", 5, 30, 5, 6_000_000_000),
+        ("5/5min", 5, 300, 5, 60_000_000_000),
+        ("5/24h", 5, 86_400, 5, 17_280_000_000_000),
+        ("1/30d", 1, 2_592_000, 1, 2_592_000_000_000_000),
+        ("1/366d", 1, 31_622_400, 1, 31_622_400_000_000_000),
+        ("100/s burst 200", 100, 1, 200, 10_000_000),
+        ("100/s burst 1", 100, 1, 1, 10_000_000),
+        ("3/s", 3, 1, 3, 333_333_334),
+        ("7/min", 7, 60, 7, 8_571_428_572),
+        ("1000000000/s", 1_000_000_000, 1, 1_000_000_000, 1),
+        ("600000000/s", 600_000_000, 1, 600_000_000, 2),
+        ("  5/min  ", 5, 60, 5, 12_000_000_000),
+        ("5/min   burst\t 9 ", 5, 60, 9, 12_000_000_000),
+        ("005/060s burst 05", 5, 60, 5, 12_000_000_000),
+    ] {
+        let rate = rate(text);
+        let seen = (rate.count(), rate.period(), rate.gcra().burst(), rate.gcra().interval());
+        assert_eq!(seen, (count, Span::from_secs(secs), burst, Span::from_nanos(nanos)), "{text:?}");
+    }
+}
+
+#[test]
+fn quota_text_reads_as_written() {
+    for (text, count, zone) in [
+        ("100/day", 100, "UTC"),
+        ("100/day UTC", 100, "UTC"),
+        ("100/day +00:00", 100, "UTC"),
+        ("100000/day Asia/Shanghai", 100_000, "Asia/Shanghai"),
+        (" 1/day   asia/shanghai ", 1, "Asia/Shanghai"),
+        ("1000000000/day -03:30", 1_000_000_000, "-03:30"),
+    ] {
+        let zone: Zone = zone.parse().unwrap();
+        assert_eq!(text.parse(), Ok(Allowance::Quota(Quota::new(count, zone).unwrap())), "{text:?}");
+    }
+}
 
 fn error(text: &str) -> String {
     match text.parse::<Allowance>() {
-        Err(invalid) => invalid.to_string(),
+        Err(error) => error.to_string(),
         Ok(allowance) => panic!("{text:?} reads as {allowance}"),
     }
 }
 
 #[test]
-fn an_error_names_the_value_and_says_what_is_right() {
+fn wrong_text_is_quoted_and_corrected() {
     let period = "expected s, min, h, day, or a count such as 30s";
     let count = "expected 1 to 1000000000";
     let whole = "expected a count and a period, such as 5/min, 100/s burst 200 or 1000/day";
