@@ -3,7 +3,7 @@
 use crate::http::js_request::Names;
 use crate::http::proxy::HOP;
 use crate::http::target::Target;
-use crate::identity::Presented;
+use crate::identity::HeadersAndQuery;
 use crate::policy::Policy;
 use std::cell::OnceCell;
 use web_sys::{Request, Url};
@@ -65,7 +65,7 @@ impl<'a> Incoming<'a> {
     }
 }
 
-impl Presented for Incoming<'_> {
+impl HeadersAndQuery for Incoming<'_> {
     fn header(&self, name: &str) -> Option<String> {
         if let Some(value) = self.names.find(self.fields, name) {
             return value.map(str::to_owned);

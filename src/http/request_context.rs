@@ -19,7 +19,7 @@ use crate::http::proxy::HOP;
 use crate::http::rate_headers::Header;
 use crate::http::request_log::RequestLog;
 use crate::http::respond::{respond, trace};
-use crate::identity::{Presented, Subject};
+use crate::identity::{HeadersAndQuery, Subject};
 use crate::limit::time::Time;
 use crate::policy::{AddressVerdict, Binding, Block};
 use crate::runtime::clock;

@@ -4,7 +4,7 @@ use crate::concurrency::permit_leases::PermitGuard;
 use crate::gate::decision::{Admission, Decision};
 use crate::http::incoming::Incoming;
 use crate::http::isolate::{Isolate, LoadedPolicy};
-use crate::identity::{Presented, Subject};
+use crate::identity::{HeadersAndQuery, Subject};
 use crate::limit::time::Span;
 use crate::log::refusal_sampler::{LogAction, RefusalKey};
 use crate::log::{self, Effect};

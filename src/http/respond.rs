@@ -6,7 +6,7 @@ use crate::http::incoming::Incoming;
 use crate::http::js_request;
 use crate::http::problem::Problem;
 use crate::http::rate_headers::Header;
-use crate::identity::Presented;
+use crate::identity::HeadersAndQuery;
 use crate::limit::time::Time;
 use crate::policy::Settings;
 use web_sys::Response;

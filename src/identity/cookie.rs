@@ -1,11 +1,12 @@
 //! The `Cookie` header (RFC 6265 §4.2.1).
 
-use crate::identity::trim;
+use crate::identity::whitespace::trim;
 
-/// The value of the first cookie called `name`, case and all, that is not blank, without the double quotes that may enclose it.
+/// Returns the value of the first cookie `name` that is not blank, without the double quotes that
+/// may enclose it. Case counts in the name. `None`: no such cookie was sent.
 ///
-/// Several `Cookie` lines arrive as one, with ", " between them, which no value may hold (RFC 6265 §4.1.1): it ends there, and one that is
-/// found in no other way is looked for behind it.
+/// Several `Cookie` lines arrive as one text, joined by `, `. No value may hold a comma (RFC 6265
+/// §4.1.1), so a value ends there. A cookie that stands behind such a comma is the second choice.
 pub(super) fn value<'a>(header: &'a str, name: &str) -> Option<&'a str> {
     let find = |separators: &[char]| {
         header

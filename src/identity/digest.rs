@@ -1,23 +1,25 @@
-//! Keyed 128-bit digests: what stands for a caller in names of objects, stored rows and logs.
+//! Keyed 128-bit digests. They stand for callers in the names of actors, in stored rows and in logs.
 //!
-//! BLAKE3 derives one key per kind of caller from the deployment's secret, and each caller is hashed under the key
-//! of its kind. So a key that reads like an address is never taken for that address, and a digest cannot be
-//! turned back by trying all addresses unless `SECRET` is known. Without a `SECRET` it can: then the digests only
-//! keep names short and logs free of raw keys.
+//! BLAKE3 derives one key per kind of caller from the deployment's secret. Each caller is hashed
+//! under the key of its kind, so an API key that reads like an address is never that address.
+//!
+//! With a `SECRET`, trying all addresses does not find the one behind a digest. Without a `SECRET` it
+//! does; the digests then only keep names short, and logs free of raw keys.
 
 use core::fmt;
 use core::num::NonZeroU32;
 use core::str::FromStr;
 
-/// The deployment's `SECRET`. Its `Debug` prints nothing of it.
+/// The deployment's `SECRET`. `Debug` prints nothing of it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
-/// One caller, as all of Penstock but this folder knows it.
+/// The 128-bit digest of one caller. It is all that the rest of Penstock knows of that caller.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Subject([u8; 16]);
 
-/// Makes [`Subject`]s. Built once per isolate: deriving its keys costs as much as a few digests.
+/// Makes [`Subject`]s. Each isolate builds one and keeps it, because deriving the keys costs as much
+/// as a few digests.
 #[derive(Clone)]
 pub struct Digester {
     ip: [u8; 32],
@@ -27,32 +29,38 @@ pub struct Digester {
     deployment: [u8; 32],
 }
 
-/// The text is not 32 hexadecimal digits.
+/// The error for a text that is not 32 lower-case hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotASubject;
 
-/// The kinds of caller; no two kinds share a digest.
+/// The kinds of text that are digested. Two kinds never share a digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DigestKind {
+    /// The address of a client.
     Ip,
+    /// The zone of a Worker.
     Worker,
+    /// The one caller that stands for all requests without a readable address.
     Unknown,
+    /// The key of a caller.
     Key,
+    /// The origin of a deployment.
     Deployment,
 }
 
 impl Secret {
-    /// The secret `text`, every byte of it. `None` where it is blank: that protects nothing.
+    /// Makes a secret of all bytes of `text`. `None`: the text is blank, which would protect nothing.
     pub fn new(text: &str) -> Option<Secret> {
         (!text.trim().is_empty()).then(|| Secret(text.to_owned()))
     }
 }
 
 impl Digester {
-    /// Digests keyed by `secret`; without one, digests that anyone could compute.
+    /// Derives the keys from `secret`. `None`: the keys are derived from an empty text, so everybody
+    /// can compute the digests.
     pub fn new(secret: Option<&Secret>) -> Digester {
         let secret = secret.map_or("", |secret| secret.0.as_str());
-        // These texts decide every stored name: changing one forgets every caller.
+        // All stored names depend on these texts. A change of one makes every caller a new one.
         let derived = |context| blake3::derive_key(context, secret.as_bytes());
         Digester {
             ip: derived("penstock 2026 subject ip"),
@@ -63,7 +71,7 @@ impl Digester {
         }
     }
 
-    /// A name for this deployment, made of what it forwards to and its secret.
+    /// Returns a name for this deployment: 32 hexadecimal digits, made of its origin and its secret.
     pub fn deployment(&self, origin: &str) -> String {
         self.subject(DigestKind::Deployment, origin.as_bytes()).to_string()
     }
@@ -83,23 +91,24 @@ impl Digester {
 }
 
 impl Subject {
-    /// The subject with these bytes, as [`Subject::to_bytes`] gave them.
+    /// Makes the subject of these bytes, as [`Subject::to_bytes`] returned them.
     pub const fn from_bytes(bytes: [u8; 16]) -> Subject {
         Subject(bytes)
     }
 
-    /// Its bytes.
+    /// Returns the 16 bytes of the digest.
     pub const fn to_bytes(self) -> [u8; 16] {
         self.0
     }
 
-    /// The one of 256 that it is counted among where there are too many to tell apart.
-    pub const fn crowd(self) -> Subject {
+    /// Returns the group of this subject: one of 256, by its first byte. Where there are too many
+    /// subjects to count each for itself, each group is counted as one.
+    pub const fn group(self) -> Subject {
         let [byte, ..] = self.0;
         Subject([byte; 16])
     }
 
-    /// Which of `count` shards it lives in: 0 to `count` − 1, evenly spread.
+    /// Returns the shard of this subject, from 0 to `count` − 1. Subjects are spread evenly.
     pub fn shard(self, count: NonZeroU32) -> u32 {
         let number = u128::from_be_bytes(self.0);
         u32::try_from(number.checked_rem(u128::from(count.get())).unwrap_or(0)).unwrap_or(0)

@@ -1,13 +1,15 @@
-//! Where callers put their key (`header:x-api-key, bearer`), and reading it.
+//! The places where callers put their key (`header:x-api-key, bearer`), and reading it.
 //!
-//! A key is a claim: anyone can send a fresh one with each request.
+//! A key is a claim: a client can send a fresh one with each request.
 
 use core::fmt;
 
 use crate::identity::digest::{DigestKind, Digester, Subject};
-use crate::identity::{Presented, cookie, query, trim};
+use crate::identity::request::HeadersAndQuery;
+use crate::identity::whitespace::trim;
+use crate::identity::{cookie, query};
 
-/// Where to look for a key, in order of preference.
+/// The places to look for a key, in order of preference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeySources(pub(crate) Vec<KeySource>);
 
@@ -24,21 +26,16 @@ pub enum KeySource {
     Query(String),
 }
 
-/// A key as a caller sent it, never blank. It can be turned into a [`Subject`] and into nothing else: neither
-/// `Debug` nor `Display` prints any of it. Where it was found plays no part: a key is the same caller in any place.
+/// A key as a client sent it, never blank. A [`Subject`] is all that can be made of it: `Debug` and
+/// `Display` print none of it. A key is the same caller wherever in a request it was found.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RawKey(Vec<u8>);
 
 impl KeySources {
-    /// Where callers put their key unless a configuration says otherwise: `header:x-api-key, bearer`.
-    pub fn usual() -> KeySources {
-        KeySources(vec![KeySource::Header("x-api-key".to_owned()), KeySource::Bearer])
-    }
-
     /// Reads a list such as `header:x-api-key, bearer`.
     ///
     /// # Errors
-    /// One message for each item that is not a source or is there twice; none is ever ignored.
+    /// One message for each item that is not a source, or that is there twice.
     pub fn parse(text: &str) -> Result<KeySources, Vec<String>> {
         let mut sources = Vec::new();
         let mut problems = Vec::new();
@@ -57,9 +54,17 @@ impl KeySources {
         self.0.iter()
     }
 
-    /// The key of the first source that has one. A blank key is none.
-    pub fn read(&self, request: &impl Presented) -> Option<RawKey> {
+    /// Reads the key of the first source that has one. A blank key does not count. `None`: the request
+    /// has no key.
+    pub fn read(&self, request: &impl HeadersAndQuery) -> Option<RawKey> {
         self.0.iter().find_map(|source| source.read(request))
+    }
+}
+
+impl Default for KeySources {
+    /// The sources of a configuration that names none: `header:x-api-key, bearer`.
+    fn default() -> KeySources {
+        KeySources(vec![KeySource::Header("x-api-key".to_owned()), KeySource::Bearer])
     }
 }
 
@@ -86,7 +91,7 @@ impl KeySource {
         }
     }
 
-    /// The header that it is in, in lower case; `None` for one in the query.
+    /// The name of the header that holds the key, in lower case. `None`: the key is in the query.
     pub fn header(&self) -> Option<&str> {
         match self {
             KeySource::Header(name) => Some(name),
@@ -96,11 +101,11 @@ impl KeySource {
         }
     }
 
-    fn read(&self, request: &impl Presented) -> Option<RawKey> {
+    fn read(&self, request: &impl HeadersAndQuery) -> Option<RawKey> {
         let header = || request.header(self.header()?);
         match self {
-            KeySource::Header(_) => RawKey::new(first(&header()?)),
-            KeySource::Bearer => RawKey::new(bearer(first(&header()?))?),
+            KeySource::Header(_) => RawKey::new(first_item(&header()?)),
+            KeySource::Bearer => RawKey::new(bearer_token(first_item(&header()?))?),
             KeySource::Cookie(name) => RawKey::new(cookie::value(&header()?, name)?),
             KeySource::Query(name) => RawKey::from_bytes(&query::value(request.query()?, name)?),
         }
@@ -108,7 +113,7 @@ impl KeySource {
 }
 
 impl RawKey {
-    /// What stands for it outside of this folder.
+    /// The digest that stands for this caller outside of this folder.
     pub fn subject(&self, digester: &Digester) -> Subject {
         digester.subject(DigestKind::Key, &self.0)
     }
@@ -117,7 +122,7 @@ impl RawKey {
         RawKey::from_bytes(text.as_bytes())
     }
 
-    /// Spaces and tabs around a key are not part of it.
+    /// Removes spaces and tabs around the key. `None`: the key is blank.
     fn from_bytes(bytes: &[u8]) -> Option<RawKey> {
         let padding = |byte: &&u8| matches!(**byte, b' ' | b'\t');
         let after = bytes.iter().take_while(padding).count();
@@ -128,19 +133,23 @@ impl RawKey {
     }
 }
 
-/// A header sent twice arrives as `A, B`. The first that is not blank is the key, so that no bucket is ever called `A, B`, and
-/// nobody hides a key behind a blank one.
-fn first(header: &str) -> &str {
+/// Returns the first item of a list header that is not blank, or an empty text.
+///
+/// A header that was sent twice arrives as `A, B`. The key is one of the two: counted as `A, B`,
+/// each combination of two keys would be a caller of its own. A blank first item is skipped, because
+/// it would hide the key behind it.
+fn first_item(header: &str) -> &str {
     header.split(',').find(|item| !trim(item).is_empty()).unwrap_or_default()
 }
 
-/// The token after `Bearer` and at least one space (RFC 6750 §2.1); the scheme in any case (RFC 9110 §11.1).
-fn bearer(header: &str) -> Option<&str> {
+/// Returns the token after `Bearer` and at least one space (RFC 6750 §2.1). The scheme may be in any
+/// case (RFC 9110 §11.1). `None`: the scheme is another one, or has no token.
+fn bearer_token(header: &str) -> Option<&str> {
     let (scheme, token) = trim(header).split_once([' ', '\t'])?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token)
 }
 
-/// RFC 9110 §5.6.2.
+/// Whether the byte may stand in a token, such as a header's name (`tchar`, RFC 9110 §5.6.2).
 pub(crate) fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

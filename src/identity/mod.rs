@@ -1,36 +1,37 @@
-//! Who is asking: the client's address, the caller's key, and the digests that stand for them everywhere else.
-//! Neither a raw key nor an address leaves this folder.
+//! The caller of a request: its address, its key, and the digests that stand for both.
 //!
 //! ```text
-//! headers, query ─▶ Address::read ─┐
-//!                ─▶ KeySources::read ─▶ RawKey ─┴─▶ Digester ─▶ Subject
+//! request ─▶ Address::read    ─▶ Address ─┐
+//!         ─▶ KeySources::read ─▶ RawKey  ─┴─▶ Digester ─▶ Subject
 //! ```
+//!
+//! **Invariant:** no raw key and no address leaves this folder. The rest of Penstock sees a
+//! [`Subject`].
+//!
+//! - `address`: the client's address, read from the one header that Cloudflare writes;
+//! - `cookie`: one value of a `Cookie` header;
+//! - `digest`: the secret, and the keyed 128-bit digests that stand for callers;
+//! - `embedded_ipv4`: the IPv4 address inside an IPv6 address;
+//! - `key`: the places where callers put their key, and reading it;
+//! - `nets`: networks in CIDR notation, and lists of them;
+//! - `percent`: percent-encoding, one unit at a time;
+//! - `query`: one value of a URL's query;
+//! - `request`: the part of a request that this folder reads;
+//! - `whitespace`: the optional whitespace around the value of a header.
 
 pub mod address;
 mod cookie;
 pub mod digest;
+mod embedded_ipv4;
 pub mod key;
 pub mod nets;
 pub(crate) mod percent;
 mod query;
+mod request;
+mod whitespace;
 
 pub use address::Address;
 pub use digest::{Digester, Secret, Subject};
 pub use key::{KeySource, KeySources, RawKey};
 pub use nets::{Net, Nets};
-
-/// What a request shows of its caller. Only these two are asked for, and only for the names that
-/// [`Address::read`] and [`KeySources::read`] state.
-pub trait Presented {
-    /// The value of the header `name` (given in lower case); a header sent several times is joined with `, `,
-    /// as `Headers.get` does. `None` where it was not sent.
-    fn header(&self, name: &str) -> Option<String>;
-
-    /// The URL's query as sent, without its `?`; `None` where there is none.
-    fn query(&self) -> Option<&str>;
-}
-
-/// `text` without the optional whitespace of RFC 9110 §5.6.3 (spaces and tabs) at either end.
-fn trim(text: &str) -> &str {
-    text.trim_matches([' ', '\t'])
-}
+pub use request::HeadersAndQuery;

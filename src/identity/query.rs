@@ -1,19 +1,19 @@
-//! A URL's query, read as `application/x-www-form-urlencoded`: decoded once, `+` a space.
+//! A URL's query as `application/x-www-form-urlencoded`: decoded once, with `+` as a space.
 
 use crate::identity::percent::{self, Unit};
 
-/// The value of the first parameter called `name` (decoded, case kept) that is not blank. Bytes, since nothing obliges a caller
-/// to send UTF-8.
+/// Returns the decoded value of the first parameter `name` that is not blank. Case counts in the
+/// name. The value is bytes, because a client may send any. `None`: no such parameter was sent.
 pub(super) fn value(query: &str, name: &str) -> Option<Vec<u8>> {
     query
         .split('&')
         .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
-        .filter(|(found, _)| decoded(found) == name.as_bytes())
-        .map(|(_, value)| decoded(value))
+        .filter(|(found, _)| decode(found) == name.as_bytes())
+        .map(|(_, value)| decode(value))
         .find(|value| value.iter().any(|byte| !matches!(byte, b' ' | b'\t')))
 }
 
-fn decoded(text: &str) -> Vec<u8> {
+fn decode(text: &str) -> Vec<u8> {
     let mut rest = text.as_bytes();
     let mut bytes = Vec::with_capacity(rest.len());
     while let Some((unit, after)) = percent::next(rest) {

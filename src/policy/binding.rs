@@ -78,7 +78,7 @@ pub(super) fn read(var: &str, value: &Value, shared_key: Option<&KeySources>, fa
         capacity,
         message,
         docs,
-        key: key.unwrap_or_else(KeySources::usual),
+        key: key.unwrap_or_default(),
     };
     Some(Read { binding, routes, ranked: fields.contains_key("priority") })
 }

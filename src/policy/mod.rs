@@ -144,7 +144,7 @@ impl Policy {
         let mut faults = fault::Faults::default();
         let settings = settings::read(vars, &mut faults);
         let shared_key = match vars.get("KEY") {
-            None | Some(Value::Null) => Some(KeySources::usual()),
+            None | Some(Value::Null) => Some(KeySources::default()),
             Some(value) => settings::key_sources("KEY", value, &mut faults),
         };
         let mut base = None;

@@ -102,7 +102,7 @@ impl LocalLimiter {
                 self.day_counters.retain(|_, day_counter| !day_counter.is_over(wall));
             }
             if self.day_counters.len() >= CAPACITY {
-                id = demand.bucket(subject.map(Subject::crowd));
+                id = demand.bucket(subject.map(Subject::group));
             }
         }
         self.day_counters.entry(id).or_default()

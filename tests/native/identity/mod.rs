@@ -4,7 +4,7 @@ mod digest;
 mod key;
 mod nets;
 
-use penstock::identity::Presented;
+use penstock::identity::HeadersAndQuery;
 
 /// A request with these headers (names in lower case) and this query.
 #[derive(Clone, Default)]
@@ -19,7 +19,7 @@ impl<'a> Request<'a> {
     }
 }
 
-impl Presented for Request<'_> {
+impl HeadersAndQuery for Request<'_> {
     fn header(&self, name: &str) -> Option<String> {
         self.headers.iter().find(|(sent, _)| *sent == name).map(|(_, value)| value.clone())
     }

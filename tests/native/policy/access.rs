@@ -1,6 +1,6 @@
 //! `ALLOW` and `BLOCK`, of a deployment and of a binding.
 
-use penstock::identity::{Address, Presented};
+use penstock::identity::{Address, HeadersAndQuery};
 use penstock::policy::{AddressVerdict, Policy};
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::{each_has_one_fault, faults, policy};
 
 struct From(&'static str);
 
-impl Presented for From {
+impl HeadersAndQuery for From {
     fn header(&self, name: &str) -> Option<String> {
         (name == "cf-connecting-ip").then(|| self.0.to_owned())
     }

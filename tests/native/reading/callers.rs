@@ -1,6 +1,6 @@
 //! Addresses and keys.
 
-use penstock::identity::{Address, Digester, KeySources, Presented, Subject};
+use penstock::identity::{Address, Digester, HeadersAndQuery, KeySources, Subject};
 
 /// Where the keys of the tables are looked for.
 pub(super) const KEY: &str = "header:x-api-key, bearer, cookie:Session, query:api_key";
@@ -27,7 +27,7 @@ mod keys {
 /// A request as lines: `Name: value`, and `?query`.
 struct Lines<'a>(Vec<&'a str>);
 
-impl Presented for Lines<'_> {
+impl HeadersAndQuery for Lines<'_> {
     fn header(&self, name: &str) -> Option<String> {
         let named = |line: &&&str| line.split_once(':').is_some_and(|(found, _)| found.eq_ignore_ascii_case(name));
         // As the runtime gives them: without the padding, several as one.

@@ -174,7 +174,7 @@ impl ContendedRate {
             }
         }
         if self.callers.len() >= CAPACITY && !self.callers.contains_key(&subject) {
-            subject = subject.crowd();
+            subject = subject.group();
         }
         let weight = f64::from(weight);
         self.callers.entry(subject).or_insert(Share {
