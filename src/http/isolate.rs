@@ -91,7 +91,7 @@ impl Isolate {
     fn read(env: &Env) -> Isolate {
         let policy = Policy::read(&vars(env.unchecked_ref())).and_then(|policy| bound(policy, env));
         for fault in policy.as_ref().err().into_iter().flatten() {
-            log::fault(&fault.place, &fault.problem);
+            log::fault(&fault.location, &fault.problem);
         }
         let budget = policy.as_ref().ok().and_then(|policy| policy.settings.budget);
         Isolate {
@@ -111,7 +111,7 @@ impl Isolate {
 fn bound(policy: Policy, env: &Env) -> Result<Policy, Vec<Fault>> {
     let mut faults = Vec::new();
     let mut missing = |place: &str, problem: &str| {
-        faults.push(Fault { place: place.to_string(), problem: problem.to_string() });
+        faults.push(Fault { location: place.to_string(), problem: problem.to_string() });
     };
     if env.durable_object("BUCKETS").is_err() {
         missing("BUCKETS", "there is no Durable Object binding of this name for the class BucketActor");

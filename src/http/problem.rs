@@ -144,7 +144,7 @@ impl<'p> Problem<'p> {
                 )
             }
         };
-        let mut problem = Problem::new(cause, detail, crowded.binding.words());
+        let mut problem = Problem::new(cause, detail, crowded.binding.operator_message());
         problem.cap = Some(crowded.cap);
         problem.wait(wait);
         problem.retry_at = Some(Zone::utc().rfc3339(whole_second(now.plus(Span::from_secs(wait)))));

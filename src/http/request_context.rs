@@ -59,7 +59,7 @@ impl<'a> RequestContext<'a> {
 
     /// The limits that the request meets, for the caller at the address `ip`.
     pub fn plan(&self, route: Option<&'a Binding>, ip: Subject, verdict: &AddressVerdict<'_>) -> Plan<'a> {
-        if verdict.free {
+        if verdict.allow_listed {
             return Plan::default();
         }
         let LoadedPolicy { policy, digester, .. } = self.loaded;
@@ -89,7 +89,7 @@ impl<'a> RequestContext<'a> {
         verdict: &AddressVerdict<'_>,
     ) -> Caps<'_, 'a, PermitClient> {
         let policy = &self.loaded.policy;
-        let planned = if verdict.free { Vec::new() } else { planned_caps(policy, route, self.kind()) };
+        let planned = if verdict.allow_listed { Vec::new() } else { planned_caps(policy, route, self.kind()) };
         if !planned.is_empty() {
             permit_heartbeat::name_holder(self.isolate);
         }
@@ -138,7 +138,7 @@ impl<'a> RequestContext<'a> {
     /// The refusal of an address that `block` lists.
     pub fn blocked(&self, block: Block<'a>) -> Problem<'a> {
         let binding = block.binding.or(self.loaded.policy.base.as_ref());
-        Problem::blocked(binding.map(Binding::words).unwrap_or_default())
+        Problem::blocked(binding.map(Binding::operator_message).unwrap_or_default())
     }
 
     /// The refusal by a limit.
@@ -147,7 +147,7 @@ impl<'a> RequestContext<'a> {
         'a: 'p,
     {
         let policy = &self.loaded.policy;
-        let words = policy.binding(refusal.planned.binding).map(Binding::words).unwrap_or_default();
+        let words = policy.binding(refusal.planned.binding).map(Binding::operator_message).unwrap_or_default();
         Problem::refusal(refusal, plan, words, policy.settings.headers, decided)
     }
 

@@ -1,75 +1,112 @@
-//! One `LIMIT_` table → a [`Binding`].
+//! One `LIMIT_` table: the [`Binding`], and reading it.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::identity::KeySources;
-use crate::limit::rate::Allowance;
-use crate::policy::fault::{Faults, shown};
+use crate::policy::access::{self, Access};
+use crate::policy::allowed::Allowed;
+use crate::policy::capacity::{Capacity, CapacityReader};
+use crate::policy::fault::{Faults, excerpt};
+use crate::policy::json_table::{self, TableFields};
+use crate::policy::known_names::{self, Effect};
+use crate::policy::limit::{Limit, MODES, Mode, ON_ERROR, SCOPES};
+use crate::policy::operator_message::{self, OperatorMessage};
 use crate::policy::route::Pattern;
-use crate::policy::{
-    Access, Binding, Limit, Mode, OnError, Scope, access, capacity, json_table, known_names, operator_message,
-    settings, value,
-};
+use crate::policy::route_table::WrittenRoute;
+use crate::policy::{settings, value};
 
-/// A binding as far as it could be read, and its patterns with their place and as written.
-pub(super) struct Read {
+/// The var of the one binding without a route.
+pub(super) const BASE: &str = "LIMIT_BASE";
+
+/// One `LIMIT_*` table: the routes it is for, and the limits that their requests meet.
+#[derive(Clone, Debug)]
+pub struct Binding {
+    /// The name in limits' names and logs: `LIMIT_LOGIN_PAGE` is `login-page`.
+    pub name: String,
+    /// `route`: the patterns of its requests. Empty for `LIMIT_BASE` alone.
+    pub routes: Vec<Pattern>,
+    /// `per_ip`, `per_key` and `global`, in this order, and as listed within each. Requests meet them
+    /// in the same order.
+    pub limits: Vec<Limit>,
+    /// `exempt`: its requests meet no limit at all, not even those of base.
+    pub exempt: bool,
+    /// `mode = "off"`: the binding has no limits. It still takes its routes from less specific
+    /// bindings, so that its requests meet the base limits alone.
+    pub off: bool,
+    /// Whether its limits and its `block` refuse.
+    pub mode: Mode,
+    /// `allow` and `block`, for its requests.
+    pub access: Access,
+    /// `in_flight`, `sockets` and the other fields about the load of its requests.
+    pub capacity: Capacity,
+    /// `message`: a text for its refusals.
+    pub message: Option<String>,
+    /// `docs`: a URL that its refusals link to.
+    pub docs: Option<String>,
+    /// The places where its callers put their key: `key`, or else `KEY`.
+    pub key: KeySources,
+}
+
+impl Binding {
+    /// Returns the operator's own words for its refusals.
+    pub fn operator_message(&self) -> OperatorMessage<'_> {
+        OperatorMessage { message: self.message.as_deref(), docs: self.docs.as_deref() }
+    }
+}
+
+/// A binding as far as it could be read, with facts that only the whole configuration can judge.
+pub(super) struct ReadBinding {
     pub(super) binding: Binding,
-    pub(super) routes: Vec<(String, String, Pattern)>,
-    /// Whether it says a priority.
-    pub(super) ranked: bool,
+    pub(super) routes: Vec<WrittenRoute>,
+    /// Whether the table has the field `priority`.
+    pub(super) has_priority: bool,
 }
 
-/// What one field that holds limits says, before the other fields are known.
-pub(super) struct Allowed<'a> {
-    pub(super) scope: Scope,
-    field: &'static str,
-    /// The text, for messages, and what it means.
-    pub(super) entries: Vec<(&'a str, Allowance)>,
-}
-
-const MODES: &[(&str, Option<Mode>)] =
-    &[("enforce", Some(Mode::Enforce)), ("shadow", Some(Mode::Shadow)), ("off", None)];
-const ON_ERROR: &[(&str, OnError)] = &[("local", OnError::Local), ("open", OnError::Open), ("closed", OnError::Closed)];
-const SCOPES: &[(&str, Scope)] = &[("per_ip", Scope::Ip), ("per_key", Scope::Key), ("global", Scope::Global)];
-
-/// Reads the var `var`. `shared_key` is what `KEY` says: `None` where it is at fault, which has been said already.
-pub(super) fn read(var: &str, value: &Value, shared_key: Option<&KeySources>, faults: &mut Faults) -> Option<Read> {
+/// Reads the var `var`. `shared_key` is the value of `KEY`; `None`: `KEY` is at fault, and the fault is
+/// recorded.
+///
+/// Returns `None` if the value is not a table.
+pub(super) fn read(
+    var: &str,
+    value: &Value,
+    shared_key: Option<&KeySources>,
+    faults: &mut Faults,
+) -> Option<ReadBinding> {
     let name = binding_name(var, faults);
     let fields = json_table::fields(var, value, faults)?;
-    for field in fields.keys().filter(|field| !known_names::FIELDS.contains(&field.as_str())) {
-        faults.add(format!("{var}.{field}"), known_names::unknown_field(field));
+    let table = TableFields { var, fields: &fields };
+    for field in fields.keys().filter(|field| !known_names::is_field(field)) {
+        faults.add(table.location(field), known_names::unknown_field(field));
     }
-    let is_base = var == crate::policy::BASE;
-    let table = BindingFields { var, fields: &fields };
+    let is_base = var == BASE;
 
-    let routes = table.routes(is_base, faults);
+    let routes = read_routes(&table, is_base, faults);
     let allowed: Vec<Allowed<'_>> =
-        SCOPES.iter().filter_map(|(field, scope)| table.allowed(field, *scope, faults)).collect();
-    let cost = table.field("cost", faults, |value| value::whole(value, 1, u64::MAX));
-    let mode = table.field("mode", faults, |value| value::choice(value, MODES)).unwrap_or(Some(Mode::Enforce));
-    let on_error = table.field("on_error", faults, |value| value::choice(value, ON_ERROR));
-    let exempt = table.exempt(is_base, &allowed, faults);
-    let reader = capacity::CapacityFields { var, name: &name, fields: &fields, mode, on_error };
-    let capacity = reader.read(&allowed, routes.iter().map(|(_, _, pattern)| pattern), faults);
-    let mut nets = |field| fields.get(field).map(|value| access::nets(&table.place(field), value, faults));
+        SCOPES.iter().filter_map(|(field, scope)| Allowed::read(&table, field, *scope, faults)).collect();
+    let cost = table.read("cost", faults, |value| value::whole_number(value, 1, u64::MAX));
+    let mode = table.read("mode", faults, |value| value::choice(value, MODES)).unwrap_or(Some(Mode::Enforce));
+    let on_error = table.read("on_error", faults, |value| value::choice(value, ON_ERROR));
+    let exempt = read_exempt(&table, is_base, faults);
+    let capacity = CapacityReader { table, binding: &name, mode, on_error }.read(&allowed, &routes, faults);
+    let mut nets = |field| table.get(field).map(|value| access::nets(&table.location(field), value, faults));
     let access = Access { allow: nets("allow").unwrap_or_default(), block: nets("block").unwrap_or_default() };
-    let message = table.field("message", faults, operator_message::message);
-    let docs = table.field("docs", faults, operator_message::docs);
-
-    let key = match fields.get("key") {
-        Some(value) => settings::key_sources(&table.place("key"), value, faults),
+    let message = table.read("message", faults, operator_message::message);
+    let docs = table.read("docs", faults, operator_message::docs);
+    let key = match table.get("key") {
+        Some(value) => settings::key_sources(&table.location("key"), value, faults),
         None => shared_key.cloned(),
     };
 
     let cost = cost.unwrap_or(1);
-    table.check_cost(cost, &allowed, faults);
+    for allowed in &allowed {
+        allowed.check_cost(cost, &table, faults);
+    }
     let limits = mode.map_or_else(Vec::new, |mode| {
-        allowed.into_iter().flat_map(|allowed| allowed.limits(&name, cost, mode, on_error)).collect()
+        allowed.into_iter().flat_map(|allowed| allowed.into_limits(&name, cost, mode, on_error)).collect()
     });
-    let patterns = routes.iter().map(|(_, _, pattern)| pattern.clone()).collect();
     let binding = Binding {
         name,
-        routes: patterns,
+        routes: routes.iter().map(|route| route.pattern.clone()).collect(),
         limits,
         exempt,
         off: mode.is_none(),
@@ -80,10 +117,10 @@ pub(super) fn read(var: &str, value: &Value, shared_key: Option<&KeySources>, fa
         docs,
         key: key.unwrap_or_default(),
     };
-    Some(Read { binding, routes, ranked: fields.contains_key("priority") })
+    Some(ReadBinding { binding, routes, has_priority: table.has("priority") })
 }
 
-/// `LIMIT_LOGIN_PAGE` is `login-page`.
+/// Returns the name of the binding in `var`: `LIMIT_LOGIN_PAGE` is `login-page`.
 fn binding_name(var: &str, faults: &mut Faults) -> String {
     let name = var.strip_prefix("LIMIT_").unwrap_or(var);
     let good = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
@@ -95,117 +132,62 @@ fn binding_name(var: &str, faults: &mut Faults) -> String {
     name.to_ascii_lowercase().replace('_', "-")
 }
 
-/// The fields of one var.
-struct BindingFields<'a> {
-    var: &'a str,
-    fields: &'a Map<String, Value>,
-}
-
-impl<'a> BindingFields<'a> {
-    fn place(&self, field: &str) -> String {
-        format!("{}.{field}", self.var)
-    }
-
-    fn field<T>(&self, field: &str, faults: &mut Faults, read: impl Fn(&Value) -> Result<T, String>) -> Option<T> {
-        faults.keep(&self.place(field), read(self.fields.get(field)?))
-    }
-
-    fn routes(&self, is_base: bool, faults: &mut Faults) -> Vec<(String, String, Pattern)> {
-        let place = self.place("route");
-        let Some(value) = self.fields.get("route") else {
-            if !is_base {
-                faults.add(
-                    place,
-                    "missing, expected a pattern such as \"POST /login\"; only LIMIT_BASE is met by every request",
-                );
-            }
-            return Vec::new();
-        };
-        if is_base {
-            faults.add(place, format!("{}: LIMIT_BASE is met by every request and has no route; a limit for some of them needs another name", shown(value)));
-            return Vec::new();
+/// Reads `route`. Patterns at fault are left out.
+fn read_routes(table: &TableFields<'_>, is_base: bool, faults: &mut Faults) -> Vec<WrittenRoute> {
+    let location = table.location("route");
+    let Some(value) = table.get("route") else {
+        if !is_base {
+            faults.add(
+                location,
+                "missing, expected a pattern such as \"POST /login\"; only LIMIT_BASE is met by every request",
+            );
         }
-        let texts = json_table::texts(&place, value, "a pattern such as \"POST /login\", or a list of them", faults);
-        let read = texts.into_iter().filter_map(|(place, text)| {
-            let pattern = Pattern::parse(text).map_err(|problem| format!("{text:?}: {problem}"));
-            let pattern = faults.keep(&place, pattern)?;
-            Some((place, text.to_owned(), pattern))
-        });
-        read.collect()
-    }
-
-    /// What `field` says; `None` where it is not there.
-    fn allowed(&self, field: &'static str, scope: Scope, faults: &mut Faults) -> Option<Allowed<'a>> {
-        let value = self.fields.get(field)?;
-        let texts = json_table::texts(&self.place(field), value, "a rate such as \"5/min\", or a list of them", faults);
-        let entries = texts.into_iter().filter_map(|(place, text)| {
-            let allowance = text.parse::<Allowance>().map_err(|invalid| invalid.to_string());
-            Some((text, faults.keep(&place, allowance)?))
-        });
-        Some(Allowed { scope, field, entries: entries.collect() })
-    }
-
-    fn exempt(&self, is_base: bool, allowed: &[Allowed<'_>], faults: &mut Faults) -> bool {
-        let exempt = self.field("exempt", faults, value::flag);
-        let mut fields: Vec<&str> = allowed.iter().map(|allowed| allowed.field).collect();
-        fields.extend(self.fields.contains_key("allow").then_some("allow"));
-        fields.extend(capacity::limiting(self.fields));
-        let does_else = self.fields.contains_key("block") || capacity::is_given(self.fields);
-        match exempt {
-            Some(true) if is_base => faults.add(
-                self.place("exempt"),
-                "LIMIT_BASE cannot be exempt from itself: leave it out to have no base limits",
+        return Vec::new();
+    };
+    if is_base {
+        faults.add(
+            location,
+            format!(
+                "{}: LIMIT_BASE is met by every request and has no route; a limit for some of them needs another name",
+                excerpt(value)
             ),
-            Some(true) if !fields.is_empty() => {
-                let fields = value::listed(&fields, "and");
-                faults.add(
-                    self.place("exempt"),
-                    format!("an exempt route meets no limit, so {fields} would mean nothing: remove one or the other"),
-                );
-            }
-            // Where `exempt` itself is at fault nobody knows what was meant.
-            Some(false) | None
-                if fields.is_empty() && !does_else && (exempt.is_some() || !self.fields.contains_key("exempt")) =>
-            {
-                faults.add(
-                    self.var,
-                    "limits nothing, expected at least one of per_ip, per_key, global, in_flight, sockets, timeout, allow and block, or exempt = true",
-                );
-            }
-            _ => {}
-        }
-        exempt.unwrap_or(false)
+        );
+        return Vec::new();
     }
-
-    /// A cost that the bucket can never hold would refuse everything.
-    fn check_cost(&self, cost: u64, allowed: &[Allowed<'_>], faults: &mut Faults) {
-        for (field, text, allowance) in allowed
-            .iter()
-            .flat_map(|allowed| allowed.entries.iter().map(|(text, allowance)| (allowed.field, text, allowance)))
-        {
-            let (most, what) = match allowance {
-                Allowance::Rate(rate) => (rate.gcra().burst(), "burst"),
-                Allowance::Quota(quota) => (quota.count(), "day's count"),
-            };
-            if cost > most {
-                faults.add(self.place("cost"), format!("{cost}: above the {what} of {field} {text:?}, so that no request could ever pass, expected at most {most}"));
-            }
-        }
-    }
+    let texts = json_table::texts(&location, value, "a pattern such as \"POST /login\", or a list of them", faults);
+    let read = texts.into_iter().filter_map(|(location, text)| {
+        let pattern = Pattern::parse(text).map_err(|problem| format!("{text:?}: {problem}"));
+        let pattern = faults.value_or_record(&location, pattern)?;
+        Some(WrittenRoute { location, text: text.to_owned(), pattern })
+    });
+    read.collect()
 }
 
-impl Allowed<'_> {
-    fn limits(self, binding: &str, cost: u64, mode: Mode, on_error: Option<OnError>) -> Vec<Limit> {
-        let scope = self.scope;
-        let on_error = on_error.unwrap_or(match scope {
-            Scope::Ip | Scope::Key => OnError::Local,
-            Scope::Global => OnError::Closed,
-        });
-        let numbered = (1_usize..).zip(self.entries);
-        let named = numbered.map(|(number, (_, allowance))| {
-            let suffix = if number == 1 { String::new() } else { format!("-{number}") };
-            Limit { name: format!("{binding}/{scope}{suffix}"), number: 0, scope, allowance, cost, mode, on_error }
-        });
-        named.collect()
+/// Reads `exempt`, and finds contradictions between it and the other fields.
+fn read_exempt(table: &TableFields<'_>, is_base: bool, faults: &mut Faults) -> bool {
+    let exempt = table.read("exempt", faults, value::flag);
+    let limiting: Vec<&str> = known_names::fields_with(Effect::Limits).filter(|field| table.has(field)).collect();
+    let acts = known_names::fields_with(Effect::Acts).any(|field| table.has(field));
+    match exempt {
+        Some(true) if is_base => faults.add(
+            table.location("exempt"),
+            "LIMIT_BASE cannot be exempt from itself: leave it out to have no base limits",
+        ),
+        Some(true) if !limiting.is_empty() => {
+            let fields = value::join_names(&limiting, "and");
+            faults.add(
+                table.location("exempt"),
+                format!("an exempt route meets no limit, so {fields} would mean nothing: remove one or the other"),
+            );
+        }
+        // An `exempt` at fault may have been meant as true, so the binding may be meant to have no limits.
+        Some(false) | None if limiting.is_empty() && !acts && (exempt.is_some() || !table.has("exempt")) => {
+            faults.add(
+                table.var,
+                "limits nothing, expected at least one of per_ip, per_key, global, in_flight, sockets, timeout, allow and block, or exempt = true",
+            );
+        }
+        _ => {}
     }
+    exempt.unwrap_or(false)
 }

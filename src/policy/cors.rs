@@ -1,28 +1,30 @@
-//! `CORS_ORIGINS`: whose web pages may read a refusal.
+//! `CORS_ORIGINS`: the web pages that may read a refusal.
 
 use serde_json::Value;
 
 use crate::policy::fault::Faults;
 use crate::policy::{json_table, origin};
 
-/// Whose pages may read a refusal. By default anyone's, without credentials: a refusal says nothing of anybody but the one that
-/// is refused, and a page that cannot read it cannot wait for the right time.
+/// The web pages that may read a refusal. By default pages of all origins may, without credentials:
+/// a refusal tells nothing of other callers, and a page that cannot read it cannot wait for the right
+/// time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cors {
-    /// Whether all may.
+    /// `*`: pages of all origins may, without credentials.
     any: bool,
-    /// Those that may also when they ask with cookies: `https://app.example`, in lower case, without the usual port.
+    /// Origins whose pages may also with credentials: `https://app.example`, in lower case and without
+    /// the scheme's usual port.
     listed: Vec<String>,
 }
 
 /// Whether the pages of one origin may read a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readable<'a> {
-    /// They may not.
+    /// They may not read it.
     No,
-    /// When they ask without credentials.
+    /// They may read it if they ask without credentials.
     Anonymously,
-    /// Also with credentials: the origin's name, to be repeated.
+    /// They may read it with credentials too. The text is the origin's name, which the answer repeats.
     WithCredentials(&'a str),
 }
 
@@ -33,7 +35,7 @@ impl Default for Cors {
 }
 
 impl Cors {
-    /// What holds for the pages of `origin`, as a browser writes it.
+    /// Whether pages of `origin` may read a refusal. `origin` is spelt as a browser spells it.
     pub fn readable(&self, origin: &str) -> Readable<'_> {
         match self.listed.iter().find(|listed| *listed == origin) {
             Some(listed) => Readable::WithCredentials(listed),
@@ -42,17 +44,17 @@ impl Cors {
         }
     }
 
-    /// Reads origins and `*`, or `none` alone.
-    pub(super) fn read(place: &str, value: &Value, faults: &mut Faults) -> Cors {
+    /// Reads origins and `*`, or `none` alone. An origin at fault is recorded and left out.
+    pub(super) fn read(location: &str, value: &Value, faults: &mut Faults) -> Cors {
         if value.as_str() == Some("none") {
             return Cors { any: false, listed: Vec::new() };
         }
         let example = "an origin such as \"https://app.example.com\", \"*\", a list of them, or \"none\"";
         let mut cors = Cors { any: false, listed: Vec::new() };
-        for (place, text) in json_table::list(place, value, example, faults) {
+        for (location, text) in json_table::list(location, value, example, faults) {
             if text == "*" {
                 cors.any = true;
-            } else if let Some(origin) = faults.keep(&place, page_origin(text)) {
+            } else if let Some(origin) = faults.value_or_record(&location, page_origin(text)) {
                 cors.listed.push(origin);
             }
         }
@@ -60,13 +62,14 @@ impl Cors {
     }
 }
 
-/// An origin as a browser writes it in `Origin` (RFC 6454 §6.2).
+/// Reads an origin, and returns it as a browser writes it in `Origin` (RFC 6454 §6.2).
 fn page_origin(text: &str) -> Result<String, String> {
-    let wrong =
-        |what: &str| format!("{text:?}: {what}, expected an origin such as \"https://app.example.com\", or \"*\"");
+    let wrong = |problem: &str| {
+        format!("{text:?}: {problem}, expected an origin such as \"https://app.example.com\", or \"*\"")
+    };
     let (scheme, rest) = text.split_once("://").ok_or_else(|| wrong("not an origin"))?;
     let scheme = scheme.to_ascii_lowercase();
-    let usual = match scheme.as_str() {
+    let usual_port = match scheme.as_str() {
         "https" => ":443",
         "http" => ":80",
         _ => return Err(wrong("neither http nor https")),
@@ -75,5 +78,5 @@ fn page_origin(text: &str) -> Result<String, String> {
         return Err(wrong("an origin ends with its host or port"));
     }
     let host = origin::authority_name(rest).ok_or_else(|| wrong("its host cannot be read"))?;
-    Ok(format!("{scheme}://{}", host.strip_suffix(usual).unwrap_or(&host)))
+    Ok(format!("{scheme}://{}", host.strip_suffix(usual_port).unwrap_or(&host)))
 }

@@ -1,36 +1,38 @@
-//! A fault in the configuration, and its place.
+//! Faults in the configuration, each with its location.
 
 use core::fmt;
 
 use serde_json::Value;
 
-/// One thing that is wrong with the configuration, for the person who wrote it.
+/// One fault in the configuration, in words for the person who wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Where: `LIMIT_LOGIN.per_ip`, `LIMIT_API.route[1]` (counted from 0), `KEY`.
-    pub place: String,
-    /// What, with the value at fault and what would be right.
+    /// The var and field: `LIMIT_LOGIN.per_ip`, `LIMIT_API.route[1]` (counted from 0), `KEY`.
+    pub location: String,
+    /// The fault itself, with the value that was found and the form that was expected.
     pub problem: String,
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.problem)
+        write!(f, "{}: {}", self.location, self.problem)
     }
 }
 
-/// Every fault found so far. Readers put theirs here and go on, so that one reading finds all.
+/// All faults found so far. A reader records its faults here and goes on, so that one reading finds
+/// all of them.
 #[derive(Debug, Default)]
 pub(super) struct Faults(Vec<Fault>);
 
 impl Faults {
-    pub(super) fn add(&mut self, place: impl Into<String>, problem: impl Into<String>) {
-        self.0.push(Fault { place: place.into(), problem: problem.into() });
+    pub(super) fn add(&mut self, location: impl Into<String>, problem: impl Into<String>) {
+        self.0.push(Fault { location: location.into(), problem: problem.into() });
     }
 
-    /// The value read at `place`, or nothing and one more fault.
-    pub(super) fn keep<T>(&mut self, place: &str, read: Result<T, String>) -> Option<T> {
-        read.map_err(|problem| self.add(place, problem)).ok()
+    /// Returns the value that was read at `location`. `None`: it could not be read, and the problem is
+    /// recorded as a fault.
+    pub(super) fn value_or_record<T>(&mut self, location: &str, read: Result<T, String>) -> Option<T> {
+        read.map_err(|problem| self.add(location, problem)).ok()
     }
 
     pub(super) fn into_vec(self) -> Vec<Fault> {
@@ -38,8 +40,8 @@ impl Faults {
     }
 }
 
-/// `value` as JSON, for a message: cut where it is long.
-pub(super) fn shown(value: &Value) -> String {
+/// Returns the first 60 characters of `value` as JSON, for a message.
+pub(super) fn excerpt(value: &Value) -> String {
     let text = value.to_string();
     let mut start: String = text.chars().take(60).collect();
     if start.len() < text.len() {

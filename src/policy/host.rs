@@ -1,22 +1,24 @@
-//! The host of a request and the host of a pattern. Case, a dot at the end and the port play no part.
+//! The host of a request, and the host of a pattern. Case, the port and a dot at the end do not count.
 
 use core::fmt;
 
-/// Which hosts a pattern is for. Greater is more specific.
+/// The hosts that a pattern matches. Greater is more specific.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum HostPattern {
+    /// The pattern has no host, and matches all.
     Any,
-    /// `*.example.com`: one label or more before the suffix, which is kept with its dot.
+    /// `*.example.com`: one label or more before the suffix.
     Under(Suffix),
+    /// `example.com`: this host alone.
     Exactly(String),
 }
 
-/// `.example.com`. The longer one is greater.
+/// A suffix with its dot: `.example.com`. The longer one is greater.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Suffix(String);
 
 impl HostPattern {
-    /// Reads the part of a pattern before its path.
+    /// Reads the part of a pattern before its path. An empty text matches all hosts.
     pub(super) fn parse(text: &str) -> Result<HostPattern, String> {
         if text.is_empty() {
             return Ok(HostPattern::Any);
@@ -44,7 +46,7 @@ impl HostPattern {
         })
     }
 
-    /// Whether it is for `host`, as [`read`] gave it.
+    /// Whether the pattern matches `host`, as [`read`] returned it.
     pub(super) fn matches(&self, host: &str) -> bool {
         match self {
             HostPattern::Any => true,
@@ -56,7 +58,8 @@ impl HostPattern {
     }
 }
 
-/// A host as sent (`Host`, or a URL's authority), in lower case, without its port and without a dot at the end.
+/// Reads a host as sent (`Host`, or a URL's authority). Returns it in lower case, without its port and
+/// without a dot at the end.
 pub(super) fn read(host: &str) -> String {
     let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, _)) => address,
@@ -65,8 +68,8 @@ pub(super) fn read(host: &str) -> String {
     name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
 }
 
-/// Whether `name` is made of labels as DNS has them (underscores let pass). Names in other scripts are meant in the
-/// ASCII form (`xn--…`) in which requests carry them.
+/// Whether `name` is made of DNS labels, which may have underscores. A name in another script must be
+/// in the ASCII form (`xn--…`) that requests carry.
 pub(super) fn is_name(name: &str) -> bool {
     let good = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     name.len() <= 253 && name.split('.').all(|label| (1..=63).contains(&label.len()) && label.bytes().all(good))

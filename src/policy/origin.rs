@@ -1,10 +1,12 @@
-//! `ORIGIN`: where requests go on to.
+//! `ORIGIN`: the server that requests are forwarded to.
 
 use crate::policy::host::is_name;
 use crate::policy::path::is_pchar;
 
-/// Reads `http://` or `https://`, a host, and where need be a port and a path prefix; gives it with its scheme and host in
-/// lower case and without a slash at the end. Messages never quote the value: a URL may hold a password.
+/// Reads a URL: `http://` or `https://`, a host, and optionally a port and a path prefix. Returns it
+/// with scheme and host in lower case, and without a slash at the end.
+///
+/// A message never quotes the whole value, because a URL may hold a password.
 pub(super) fn parse(url: &str) -> Result<String, String> {
     let example = "expected one such as \"https://origin.example.com\"";
     let (scheme, rest) = url.split_once("://").ok_or_else(|| format!("not a URL, {example}"))?;
@@ -30,7 +32,8 @@ pub(super) fn parse(url: &str) -> Result<String, String> {
     Ok(origin.trim_end_matches('/').to_owned())
 }
 
-/// `HOST` or `HOST:PORT`, an IPv6 address in brackets; in lower case.
+/// Reads `HOST` or `HOST:PORT`, with an IPv6 address in brackets. Returns it in lower case. `None`: it
+/// is not such a name.
 pub(super) fn authority_name(authority: &str) -> Option<String> {
     let (host, port) = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, after)) => {

@@ -1,54 +1,51 @@
-//! Which binding a request is for.
+//! All route patterns of a policy, in order of precedence.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::policy::fault::Faults;
 use crate::policy::route::{Pattern, RouteTarget};
-use crate::policy::{Binding, Policy};
 
-/// All patterns, the most specific first, each with the number of its binding.
+/// All patterns, the most specific first, each with the index of its binding.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RouteTable(Vec<(Pattern, usize)>);
 
+/// A pattern as the configuration writes it.
+pub(super) struct WrittenRoute {
+    /// `LIMIT_API.route[1]`.
+    pub(super) location: String,
+    pub(super) text: String,
+    pub(super) pattern: Pattern,
+}
+
 impl RouteTable {
-    pub(super) fn new(bindings: &[Binding]) -> RouteTable {
-        let numbered = bindings.iter().enumerate();
-        let mut patterns: Vec<(Pattern, usize)> = numbered
-            .flat_map(|(number, binding)| binding.routes.iter().map(move |pattern| (pattern.clone(), number)))
+    /// Makes the table of all bindings' patterns, given in the order of the bindings.
+    pub(super) fn new<'b>(routes: impl Iterator<Item = &'b Vec<Pattern>>) -> RouteTable {
+        let mut patterns: Vec<(Pattern, usize)> = routes
+            .enumerate()
+            .flat_map(|(index, patterns)| patterns.iter().map(move |pattern| (pattern.clone(), index)))
             .collect();
-        patterns.sort_by_cached_key(|(pattern, _)| Reverse(pattern.rank()));
+        patterns.sort_by_cached_key(|(pattern, _)| Reverse(pattern.precedence()));
         RouteTable(patterns)
     }
-}
 
-impl Policy {
-    /// The one binding that a request is for: that of the most specific pattern which matches (see [`route`](crate::policy::route)),
-    /// or none. An exempt binding's requests meet no limit at all; all others meet [`Policy::base`] as well. So no binding is exempt for a path
-    /// by which an origin may be led elsewhere.
-    ///
-    /// `method` as sent (methods are case-sensitive, RFC 9110 §9.1), `host` with its port or without, `path` as sent, with
-    /// its query or without. Linear in the length of the path and the number of patterns.
-    pub fn route(&self, method: &str, host: &str, path: &str) -> Option<&Binding> {
-        let target = RouteTarget::read(method, host, path);
-        let mut matching = self.lookup.0.iter().filter(|(pattern, _)| pattern.matches(&target));
-        matching.find_map(|(_, number)| {
-            self.bindings.get(*number).filter(|binding| !binding.exempt || !target.hides_a_climb())
-        })
+    /// The indices of the bindings with a pattern that matches, the most specific pattern first.
+    pub(super) fn matching(&self, target: &RouteTarget<'_>) -> impl Iterator<Item = usize> {
+        self.0.iter().filter(|(pattern, _)| pattern.matches(target)).map(|(_, index)| *index)
     }
 }
 
-/// Puts a fault where a pattern at `routes` (place, text as written, pattern) is the same as one before it.
-pub(super) fn find_duplicates(routes: &[(String, String, Pattern)], faults: &mut Faults) {
-    let mut seen: BTreeMap<String, (&str, &str)> = BTreeMap::new();
-    for (place, text, pattern) in routes {
+/// Records a fault for each pattern that is the same as one before it.
+pub(super) fn find_duplicates(routes: &[WrittenRoute], faults: &mut Faults) {
+    let mut seen: BTreeMap<String, &WrittenRoute> = BTreeMap::new();
+    for route in routes {
         // One fault for each pattern, however many methods it shares with others.
-        let mut twin = None;
-        for identity in pattern.identities() {
-            twin = seen.insert(identity, (place, text)).or(twin);
+        let mut duplicate_of = None;
+        for identity in route.pattern.identities() {
+            duplicate_of = seen.insert(identity, route).or(duplicate_of);
         }
-        if let Some((other, spelt)) = twin {
-            faults.add(place, format!("{text:?}: the same route as {spelt:?} in {other}"));
+        if let Some(WrittenRoute { location, text, .. }) = duplicate_of {
+            faults.add(&route.location, format!("{:?}: the same route as {text:?} in {location}", route.text));
         }
     }
 }

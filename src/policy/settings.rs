@@ -1,4 +1,4 @@
-//! The vars that are not limits.
+//! The vars that are not limits: [`Settings`], and reading them.
 
 use std::collections::BTreeMap;
 
@@ -6,46 +6,50 @@ use serde_json::Value;
 
 use crate::identity::{KeySources, Secret};
 use crate::limit::time::Span;
+use crate::policy::access::{self, Access};
+use crate::policy::cors::Cors;
 use crate::policy::fault::Faults;
-use crate::policy::{Access, Cors, access, origin, value};
+use crate::policy::{origin, value};
 
-/// Which rate headers are sent.
+/// `HEADERS`: the rate headers that answers carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderStyle {
     /// `RateLimit-Policy` and `RateLimit`, draft-ietf-httpapi-ratelimit-headers-11.
     Draft11,
-    /// `X-RateLimit-Limit`, `-Remaining`, `-Reset` (seconds left).
+    /// `X-RateLimit-Limit`, `X-RateLimit-Remaining`, and `X-RateLimit-Reset` in seconds from now.
     Legacy,
     /// Both kinds.
     Both,
-    /// Neither; `Retry-After` alone.
+    /// Neither kind. A refusal still has `Retry-After`.
     None,
 }
 
 /// The vars that are not limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// `ORIGIN` without a trailing slash, path prefix included: `https://origin.example.com/v2`. `None` in route mode.
+    /// `ORIGIN` with its path prefix and without a slash at the end: `https://origin.example.com/v2`.
+    /// `None`: requests go on to the origin of their route.
     pub origin: Option<String>,
-    /// `HEADERS`.
+    /// `HEADERS`: the rate headers that answers carry.
     pub headers: HeaderStyle,
-    /// `CORS_ORIGINS`.
+    /// `CORS_ORIGINS`: the web pages that may read a refusal.
     pub cors: Cors,
-    /// `ALLOW` and `BLOCK`.
+    /// `ALLOW` and `BLOCK`: address lists for all requests.
     pub access: Access,
-    /// `TRACE = "header"`.
+    /// `TRACE = "header"`: answers carry `Penstock-Trace`.
     pub trace: bool,
-    /// `SECRET`: the key of every digest.
+    /// `SECRET`: the key of all digests. `None`: everybody can compute the digests.
     pub secret: Option<Secret>,
-    /// `IPV6_PREFIX`: how many bits of an IPv6 address are one caller, 32 to 128.
+    /// `IPV6_PREFIX`: the number of leading bits of an IPv6 address that are one caller, 32 to 128.
     pub ipv6_prefix: u8,
-    /// `DURABLE_AFTER`: a caller's debt shorter than this lives in memory alone; 0 s to 10 s.
+    /// `DURABLE_AFTER`: an actor keeps debt shorter than this in memory alone, 0 s to 10 s.
     pub durable_after: Span,
-    /// `DEADLINE`: how long an actor may take to answer; 10 ms to 10 s.
+    /// `DEADLINE`: how long the whole decision about one request may take, 10 ms to 10 s.
     pub deadline: Span,
-    /// `BUDGET`: calls to Durable Objects that the deployment may make in a UTC day; 1,000 or more.
+    /// `BUDGET`: calls to actors that the deployment may make in a UTC day, 1,000 or more. `None`: their
+    /// number is not bounded.
     pub budget: Option<u64>,
-    /// `RETENTION`: days of quota counts that D1 keeps; 2 to 400.
+    /// `RETENTION`: the days of quota counts that D1 keeps, 2 to 400.
     pub retention_days: u16,
 }
 
@@ -67,7 +71,7 @@ impl Default for Settings {
     }
 }
 
-/// Reads the settings among `vars`. What is missing or at fault has its default.
+/// Reads the settings among `vars`, all but `KEY`. A var that is missing or at fault has its default.
 pub(super) fn read(vars: &BTreeMap<String, Value>, faults: &mut Faults) -> Settings {
     let mut read = Settings::default();
     for (name, value) in vars.iter().filter(|(_, value)| !value.is_null()) {
@@ -85,10 +89,11 @@ pub(super) fn read(vars: &BTreeMap<String, Value>, faults: &mut Faults) -> Setti
     read
 }
 
+/// Reads one var into its field.
 fn set(settings: &mut Settings, name: &str, value: &Value) -> Result<(), String> {
     match name {
         "ORIGIN" => {
-            // No value of these two is ever quoted.
+            // No message quotes ORIGIN or SECRET: both may hold a password.
             let text = value.as_str().ok_or("not a text, expected a URL such as \"https://origin.example.com\"")?;
             settings.origin = Some(origin::parse(text)?);
         }
@@ -99,17 +104,18 @@ fn set(settings: &mut Settings, name: &str, value: &Value) -> Result<(), String>
         "HEADERS" => settings.headers = value::choice(value, HEADERS)?,
         "TRACE" => settings.trace = value::choice(value, &[("header", true), ("off", false)])?,
         "IPV6_PREFIX" => {
-            let bits = value::whole_or_text(value, 32, 128, "")?;
+            let bits = value::whole_number_or_text(value, 32, 128, "")?;
             settings.ipv6_prefix = u8::try_from(bits).unwrap_or(u8::MAX);
         }
         "DURABLE_AFTER" => {
-            // An idle actor may be gone after ten seconds, and with it what lived in its memory alone.
+            // The platform may remove an actor from memory after ten idle seconds, and with it all
+            // state that is in memory alone.
             settings.durable_after = value::duration(value, Span::ZERO, Span::from_secs(10))?;
         }
         "DEADLINE" => settings.deadline = value::duration(value, Span::from_millis(10), Span::from_secs(10))?,
-        "BUDGET" => settings.budget = Some(value::whole_or_text(value, 1_000, 1_000_000_000, "/day")?),
+        "BUDGET" => settings.budget = Some(value::whole_number_or_text(value, 1_000, 1_000_000_000, "/day")?),
         "RETENTION" => {
-            let days = value::whole_or_text(value, 2, 400, "d")?;
+            let days = value::whole_number_or_text(value, 2, 400, "d")?;
             settings.retention_days = u16::try_from(days).unwrap_or(u16::MAX);
         }
         _ => {}
@@ -124,14 +130,16 @@ const HEADERS: &[(&str, HeaderStyle)] = &[
     ("none", HeaderStyle::None),
 ];
 
-/// Key sources as `KEY` and a binding's `key` name them; `None` and faults where they cannot be read.
-pub(super) fn key_sources(place: &str, value: &Value, faults: &mut Faults) -> Option<KeySources> {
-    let text = faults.keep(place, value::text(value, "key sources such as \"header:x-api-key, bearer\""))?;
+/// Reads key sources, for `KEY` and for `key` of a binding. `None`: they cannot be read, and each
+/// problem is recorded as a fault.
+pub(super) fn key_sources(location: &str, value: &Value, faults: &mut Faults) -> Option<KeySources> {
+    let text =
+        faults.value_or_record(location, value::text(value, "key sources such as \"header:x-api-key, bearer\""))?;
     match KeySources::parse(text) {
         Ok(sources) => Some(sources),
         Err(problems) => {
             for problem in problems {
-                faults.add(place, format!("{text:?}: {problem}"));
+                faults.add(location, format!("{text:?}: {problem}"));
             }
             None
         }

@@ -1,58 +1,60 @@
-//! Readers of single values. Each gives the value in its own type, or one sentence that quotes it and says what
-//! would be right.
+//! Readers of single values.
+//!
+//! Each returns the value in its own type, or one sentence that quotes the value and gives the
+//! expected form.
 
 use serde_json::Value;
 
 use crate::limit::time::Span;
-use crate::policy::fault::shown;
+use crate::policy::fault::excerpt;
 
-/// The largest number up to which a double holds every whole one: 2^53.
-const SAFE: f64 = 9_007_199_254_740_992.0;
+/// 2^53. A double holds every whole number up to here, and skips some above.
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// A text, or a complaint that `expected` was.
+/// Reads a text. `expected` names its right form in the message.
 pub(super) fn text<'a>(value: &'a Value, expected: &str) -> Result<&'a str, String> {
-    value.as_str().ok_or_else(|| format!("{}: not a text, expected {expected}", shown(value)))
+    value.as_str().ok_or_else(|| format!("{}: not a text, expected {expected}", excerpt(value)))
 }
 
-/// `true` or `false`.
+/// Reads `true` or `false`.
 pub(super) fn flag(value: &Value) -> Result<bool, String> {
-    value.as_bool().ok_or_else(|| format!("{}: expected true or false", shown(value)))
+    value.as_bool().ok_or_else(|| format!("{}: expected true or false", excerpt(value)))
 }
 
-/// A whole number from `least` to `most`. JavaScript has one kind of number, so `2.0` is 2.
-pub(super) fn whole(value: &Value, least: u64, most: u64) -> Result<u64, String> {
+/// Reads a whole number from `least` to `most`. JavaScript has one kind of number, so `2.0` is 2.
+pub(super) fn whole_number(value: &Value, least: u64, most: u64) -> Result<u64, String> {
     value
         .as_u64()
         .or_else(|| {
             value
                 .as_f64()
-                .filter(|number| number.fract() == 0.0 && (0.0..=SAFE).contains(number))
+                .filter(|number| number.fract() == 0.0 && (0.0..=MAX_EXACT).contains(number))
                 .map(|number| number as u64)
         })
         .filter(|number| (least..=most).contains(number))
         .ok_or_else(|| match most {
-            u64::MAX => format!("{}: expected a whole number, {least} or more", shown(value)),
-            _ => format!("{}: expected a whole number from {least} to {most}", shown(value)),
+            u64::MAX => format!("{}: expected a whole number, {least} or more", excerpt(value)),
+            _ => format!("{}: expected a whole number from {least} to {most}", excerpt(value)),
         })
 }
 
-/// A whole number from `least` to `most`, or a text of one, with `suffix` or without.
-pub(super) fn whole_or_text(value: &Value, least: u64, most: u64, suffix: &str) -> Result<u64, String> {
-    let Some(text) = value.as_str() else { return whole(value, least, most) };
+/// Reads a whole number from `least` to `most`, or the text of one, with or without `suffix`.
+pub(super) fn whole_number_or_text(value: &Value, least: u64, most: u64, suffix: &str) -> Result<u64, String> {
+    let Some(text) = value.as_str() else { return whole_number(value, least, most) };
     digits(text.strip_suffix(suffix).unwrap_or(text))
         .filter(|number| (least..=most).contains(number))
         .ok_or_else(|| format!("{text:?}: expected a whole number from {least} to {most}"))
 }
 
-/// One of the `choices`, by name.
+/// Reads the name of one of the `choices`.
 pub(super) fn choice<T: Copy>(value: &Value, choices: &[(&str, T)]) -> Result<T, String> {
     choices.iter().find(|(name, _)| value.as_str() == Some(name)).map(|(_, choice)| *choice).ok_or_else(|| {
         let names: Vec<String> = choices.iter().map(|(name, _)| format!("{name:?}")).collect();
-        format!("{}: expected {}", shown(value), listed(&names, "or"))
+        format!("{}: expected {}", excerpt(value), join_names(&names, "or"))
     })
 }
 
-/// A whole number and its unit: `250ms`, `10s`, `5min`, `1h`; from `least` to `most`.
+/// Reads a whole number with its unit, from `least` to `most`: `250ms`, `10s`, `5min`, `1h`.
 pub(super) fn duration(value: &Value, least: Span, most: Span) -> Result<Span, String> {
     let written = text(value, "a duration such as \"250ms\" or \"10s\"")?;
     let unit = written.trim_start_matches(|first: char| first.is_ascii_digit());
@@ -75,8 +77,8 @@ pub(super) fn duration(value: &Value, least: Span, most: Span) -> Result<Span, S
         .ok_or_else(|| format!("{written:?}: out of bounds, expected {least} to {most}"))
 }
 
-/// `a`, `a or b`, `a, b or c`.
-pub(super) fn listed(names: &[impl AsRef<str>], last: &str) -> String {
+/// Joins names for a sentence: `a`, `a or b`, `a, b or c`.
+pub(super) fn join_names(names: &[impl AsRef<str>], last: &str) -> String {
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     match names.split_last() {
         Some((end, rest)) if !rest.is_empty() => format!("{} {last} {end}", rest.join(", ")),
@@ -84,7 +86,7 @@ pub(super) fn listed(names: &[impl AsRef<str>], last: &str) -> String {
     }
 }
 
-/// `parse` alone would let a plus sign pass.
+/// Reads a text of digits alone. `parse` by itself would accept a plus sign.
 fn digits(text: &str) -> Option<u64> {
     text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }

@@ -94,7 +94,7 @@ fn a_grpc_message_is_printable_ascii_whatever_is_said() {
 #[test]
 fn a_blocked_caller_is_not_told_to_wait() {
     let policy = policy(VARS);
-    let problem = Problem::blocked(policy.bindings[0].words());
+    let problem = Problem::blocked(policy.bindings[0].operator_message());
     let answer = Answer::new(&problem, &recipient("GET", &[]), &policy.settings);
     assert_eq!((answer.status, header(&answer, "Retry-After")), (403, None));
     let body: serde_json::Value = serde_json::from_str(answer.body.as_deref().unwrap()).unwrap();

@@ -41,7 +41,7 @@ impl Refused {
         let plan = Plan::new(policy, policy.route("GET", "h", "/login"), me, |_| Some(me));
         let met = plan.limits().find(|met| met.limit.name == self.limit).unwrap();
         let Refused { reason, wait, until, .. } = *self;
-        let words = policy.binding(met.binding).map(Binding::words).unwrap();
+        let words = policy.binding(met.binding).map(Binding::operator_message).unwrap();
         let refusal = Refusal { planned: met, reason, wait, until, left: 0, subject: None };
         Problem::refusal(&refusal, &plan, words, policy.settings.headers, NOW)
     }

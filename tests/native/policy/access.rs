@@ -30,7 +30,7 @@ fn expect(vars: Value, table: &[(&str, &'static str, &str)]) {
                 |block: penstock::policy::Block<'_>| block.binding.map_or("BLOCK", |by| by.name.as_str()).to_owned();
             let blocked = reception.blocked.map(list).map(|by| format!("blocked by {by}"));
             let shadow = reception.shadow.map(list).map(|by| format!("shadow of {by}"));
-            let free = reception.free.then(|| "free".to_owned());
+            let free = reception.allow_listed.then(|| "free".to_owned());
             let said: Vec<String> = [blocked, shadow, free].into_iter().flatten().collect();
             assert_eq!(said.join(", "), *expected, "{ip} at {path}");
         });

@@ -12,7 +12,7 @@ fn with(field: &str, value: impl Into<Value>) -> Value {
 fn what_is_said_is_taken_as_it_is() {
     for text in ["Ask <ops@example.com>", "太多了，请稍后再试 🚰", " spaced ", &"x".repeat(500), &"水".repeat(500)]
     {
-        assert_eq!(policy(with("message", text)).bindings[0].words().message, Some(text));
+        assert_eq!(policy(with("message", text)).bindings[0].operator_message().message, Some(text));
     }
     for url in [
         "https://example.com",
@@ -20,7 +20,7 @@ fn what_is_said_is_taken_as_it_is() {
         "https://[2001:db8::1]/x",
         "https://xn--fsq.example/",
     ] {
-        assert_eq!(policy(with("docs", url)).bindings[0].words().docs, Some(url));
+        assert_eq!(policy(with("docs", url)).bindings[0].operator_message().docs, Some(url));
     }
 }
 

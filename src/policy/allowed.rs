@@ -1,0 +1,71 @@
+//! The fields that hold limits: `per_ip`, `per_key` and `global`.
+
+use crate::limit::rate::Allowance;
+use crate::policy::fault::Faults;
+use crate::policy::json_table::{self, TableFields};
+use crate::policy::limit::{Limit, Mode, OnError, Scope};
+
+/// The rates and quotas in one field. They become limits once the other fields of the binding are
+/// read.
+pub(super) struct Allowed<'a> {
+    scope: Scope,
+    field: &'static str,
+    /// Each rate or quota, with its text for messages. Those at fault are left out.
+    entries: Vec<(&'a str, Allowance)>,
+}
+
+impl<'a> Allowed<'a> {
+    /// Reads `field`. `None`: the field is not there.
+    pub(super) fn read(
+        table: &TableFields<'a>,
+        field: &'static str,
+        scope: Scope,
+        faults: &mut Faults,
+    ) -> Option<Allowed<'a>> {
+        let value = table.get(field)?;
+        let example = "a rate such as \"5/min\", or a list of them";
+        let texts = json_table::texts(&table.location(field), value, example, faults);
+        let entries = texts.into_iter().filter_map(|(location, text)| {
+            let allowance = text.parse::<Allowance>().map_err(|invalid| invalid.to_string());
+            Some((text, faults.value_or_record(&location, allowance)?))
+        });
+        Some(Allowed { scope, field, entries: entries.collect() })
+    }
+
+    /// Records a fault for each rate or quota that can never hold `cost` tokens: it would refuse every
+    /// request.
+    pub(super) fn check_cost(&self, cost: u64, table: &TableFields<'_>, faults: &mut Faults) {
+        for (text, allowance) in &self.entries {
+            let (most, name) = match allowance {
+                Allowance::Rate(rate) => (rate.gcra().burst(), "burst"),
+                Allowance::Quota(quota) => (quota.count(), "day's count"),
+            };
+            if cost > most {
+                faults.add(table.location("cost"), format!("{cost}: above the {name} of {} {text:?}, so that no request could ever pass, expected at most {most}", self.field));
+            }
+        }
+    }
+
+    /// Whether the field holds a `global` rate. A field with no readable entry counts as one, because
+    /// it has its fault already.
+    pub(super) fn may_be_global_rate(&self) -> bool {
+        let is_rate = |(_, allowance): &(&str, Allowance)| matches!(allowance, Allowance::Rate(_));
+        self.scope == Scope::Global && (self.entries.is_empty() || self.entries.iter().any(is_rate))
+    }
+
+    /// Makes the limits of the binding called `binding`. Where `on_error` is not given, `global` limits
+    /// are closed and the others local.
+    pub(super) fn into_limits(self, binding: &str, cost: u64, mode: Mode, on_error: Option<OnError>) -> Vec<Limit> {
+        let scope = self.scope;
+        let on_error = on_error.unwrap_or(match scope {
+            Scope::Ip | Scope::Key => OnError::Local,
+            Scope::Global => OnError::Closed,
+        });
+        let numbered = (1_usize..).zip(self.entries);
+        let named = numbered.map(|(number, (_, allowance))| {
+            let suffix = if number == 1 { String::new() } else { format!("-{number}") };
+            Limit { name: format!("{binding}/{scope}{suffix}"), number: 0, scope, allowance, cost, mode, on_error }
+        });
+        named.collect()
+    }
+}
