@@ -1,25 +1,28 @@
-//! A wrangler.toml → the deployments that it describes: the top level, and one for each `[env.NAME]`.
+//! The text of a wrangler.toml → its deployments: the top level, and one for each `[env.NAME]`.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 use toml::{Table, Value};
 
-/// One deployment.
+/// One deployment of a wrangler.toml.
 pub struct Deployment {
     /// `top level`, or `env.NAME`.
     pub name: String,
-    /// Its vars; wrangler lets no environment inherit them. `None` where it has no table of its own.
+    /// Its own vars, since wrangler lets no environment inherit them. `None`: it has no such table.
     pub vars: Option<BTreeMap<String, Json>>,
+    /// The part of the file for this deployment alone.
     own: Table,
+    /// The top level of the file.
     top: Table,
 }
 
 impl Deployment {
-    /// All deployments of a file's text, the top level first.
+    /// Reads all deployments from the text of a file, the top level first.
     ///
     /// # Errors
-    /// What is wrong with the text as TOML, with its line and column; or a part that is no table.
+    /// The first problem of the text as TOML, with its line and column; or a part that should be a
+    /// table.
     pub fn read_all(text: &str) -> Result<Vec<Deployment>, String> {
         let top: Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
         let mut deployments = vec![Deployment::new("top level".to_owned(), top.clone(), top.clone())?];
@@ -46,17 +49,19 @@ impl Deployment {
         Ok(Deployment { name, vars, own, top })
     }
 
-    /// A part of its own: what wrangler does not hand down (`vars`, `durable_objects`, `d1_databases`).
+    /// Returns a key that wrangler does not hand down (`vars`, `durable_objects`, `d1_databases`).
+    /// `None`: the deployment does not have it.
     pub fn own(&self, key: &str) -> Option<&Value> {
         self.own.get(key)
     }
 
-    /// A part of its own, or else the top level's: what wrangler hands down (`migrations`, `workers_dev`).
+    /// Returns a key that wrangler hands down (`migrations`, `workers_dev`): the deployment's own, or
+    /// else that of the top level. `None`: neither has it.
     pub fn inherited(&self, key: &str) -> Option<&Value> {
         self.own.get(key).or_else(|| self.top.get(key))
     }
 
-    /// How a table of it is headed in the file.
+    /// Returns the name under which the file has a table of this deployment: `env.staging.vars`.
     pub fn heading(&self, table: &str) -> String {
         match self.name.strip_prefix("env.") {
             Some(name) => format!("env.{name}.{table}"),
@@ -65,8 +70,8 @@ impl Deployment {
     }
 }
 
-/// The value as wrangler would hand it to the Worker. What JSON cannot say (a date, `nan`) becomes a text, which is then
-/// a fault wherever a number was expected.
+/// Returns the value as wrangler would hand it to the Worker. A value without a form in JSON (a date,
+/// `nan`) becomes a text, which is then a fault where a number was expected.
 fn json(value: &Value) -> Json {
     match value {
         Value::String(text) => Json::from(text.as_str()),

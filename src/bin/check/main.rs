@@ -1,7 +1,14 @@
-//! `make check`: reads a wrangler.toml as the Worker would, and says what it understood or everything that is wrong.
+//! `make check`: reads a wrangler.toml as the Worker would, and prints the limits or all faults.
 //!
-//! Exit codes: 0 without faults, 1 with any, 2 where it was called wrongly. Secrets and vars set in the dashboard are
-//! not in the file, so they are not seen here; the Worker checks them with the same parser.
+//! Exit codes: 0 without faults, 1 with faults, 2 after a wrong call. Secrets and vars of the dashboard
+//! are not in the file, so this program does not see them. The Worker checks them with the same
+//! parser.
+//!
+//! - `deployment`: the deployments of a wrangler.toml;
+//! - `lists`: the lines below the table;
+//! - `platform`: the platform's bindings, routes and flags, beside the vars;
+//! - `report`: everything printed for one file;
+//! - `table`: the limits as an aligned table.
 
 #[cfg(not(target_arch = "wasm32"))]
 mod deployment;
@@ -34,6 +41,6 @@ fn main() -> std::process::ExitCode {
     }
 }
 
-/// The checker runs on the machine that deploys, never in a Worker.
+/// The checker runs on the machine that deploys, and never in a Worker.
 #[cfg(target_arch = "wasm32")]
 fn main() {}

@@ -1,4 +1,4 @@
-//! Everything that is to be said of one file.
+//! Everything printed for one file: its limits and warnings, or its faults.
 
 use std::fmt::Write as _;
 
@@ -7,10 +7,11 @@ use penstock::policy::{Binding, Fault, Mode, Policy, Scope};
 use super::deployment::Deployment;
 use super::{lists, platform, table};
 
-/// Reads `file`: what was understood of it.
+/// Reads `file`, and returns the limits and warnings of its deployments.
 ///
 /// # Errors
-/// Why it cannot be read; or all its faults, each on a line that begins with its deployment.
+/// The reason why the file cannot be read; or all its faults, each on a line that begins with its
+/// deployment.
 pub fn report(file: &str) -> Result<String, String> {
     let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: cannot be read: {error}\n"))?;
     let deployments = Deployment::read_all(&text).map_err(|problem| format!("{file}: {problem}"))?;
@@ -29,7 +30,7 @@ pub fn report(file: &str) -> Result<String, String> {
     Err(format!("{file}: {number} {}\n{}", if number == 1 { "fault" } else { "faults" }, faults.concat()))
 }
 
-/// The deployment's policy; `None` where it has no vars.
+/// Reads the deployment's policy. `None`: the deployment has no vars.
 fn policy(deployment: &Deployment) -> Result<Option<Policy>, Vec<Fault>> {
     let Some(vars) = &deployment.vars else { return Ok(None) };
     let read = Policy::read(vars);
@@ -41,7 +42,8 @@ fn policy(deployment: &Deployment) -> Result<Option<Policy>, Vec<Fault>> {
     }
 }
 
-// Writing to a String cannot fail.
+/// Appends the limits and warnings of one deployment. Results of `write!` are ignored, because writing
+/// to a `String` cannot fail.
 fn describe(deployment: &Deployment, policy: Option<&Policy>, text: &mut String) {
     if !text.is_empty() {
         text.push('\n');
@@ -58,13 +60,14 @@ fn describe(deployment: &Deployment, policy: Option<&Policy>, text: &mut String)
         }
         Some(policy) => write!(text, "{name}:\n{}{}", table::table(policy), lists::lists(policy)),
     };
-    let of_policy = policy.map(keys_alone).unwrap_or_default();
-    for warning in of_policy.into_iter().chain(platform::warnings(deployment, policy)) {
+    let of_keys = policy.map(keys_alone).unwrap_or_default();
+    for warning in of_keys.into_iter().chain(platform::warnings(deployment, policy)) {
         let _ = writeln!(text, "{name}: warning: {warning}");
     }
 }
 
-/// A key is only a claim, so a binding that counts keys and no addresses limits nobody who would rather not be.
+/// Warns of bindings that count keys and no addresses. A key is a claim: a client that sends a new one
+/// with each request meets no such limit.
 fn keys_alone(policy: &Policy) -> Vec<String> {
     let counts = |binding: &Binding, scope| {
         binding.limits.iter().any(|limit| limit.scope == scope && limit.mode == Mode::Enforce)

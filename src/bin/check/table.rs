@@ -6,9 +6,14 @@ use penstock::policy::{Binding, Cap, Limit, Policy};
 
 const HEADINGS: [&str; 9] = ["ROUTE", "LIMIT", "SCOPE", "RATE", "BURST", "INTERVAL", "COST", "MODE", "ON_ERROR"];
 
+/// The cells of one line.
 type Row = [String; 9];
 
-/// One row for each limit, and one for each further pattern of a route; columns are two spaces apart.
+/// The cells of one line after its route.
+type LimitCells = [String; 8];
+
+/// Returns one row for each limit, and one for each further pattern of a route. Columns are two spaces
+/// apart.
 pub fn table(policy: &Policy) -> String {
     let mut rows = vec![HEADINGS.map(str::to_owned)];
     rows.extend(policy.base.iter().chain(&policy.bindings).flat_map(binding_rows));
@@ -27,7 +32,7 @@ fn binding_rows(binding: &Binding) -> Vec<Row> {
     if routes.is_empty() {
         routes.push("(every request)".to_owned());
     }
-    let mut limits: Vec<[String; 8]> = binding.limits.iter().map(limit_cells).collect();
+    let mut limits: Vec<LimitCells> = binding.limits.iter().map(limit_cells).collect();
     limits.extend(binding.capacity.in_flight.iter().chain(&binding.capacity.sockets).map(|cap| cap_cells(cap)));
     if limits.is_empty() {
         let mode = match binding {
@@ -47,14 +52,14 @@ fn binding_rows(binding: &Binding) -> Vec<Row> {
     (0..count).map(row).collect()
 }
 
-fn limit_cells(limit: &Limit) -> [String; 8] {
+fn limit_cells(limit: &Limit) -> LimitCells {
     let (rate, burst, interval) = match &limit.allowance {
         Allowance::Rate(rate) => {
             let gcra = rate.gcra();
             let written = rate.to_string();
             // The burst has a column of its own.
             let rate = written.split(' ').next().unwrap_or_default().to_owned();
-            (rate, gcra.burst().to_string(), readable(gcra.interval()))
+            (rate, gcra.burst().to_string(), short(gcra.interval()))
         }
         Allowance::Quota(quota) => (quota.to_string(), "-".to_owned(), "-".to_owned()),
     };
@@ -62,14 +67,14 @@ fn limit_cells(limit: &Limit) -> [String; 8] {
     [limit.name.clone(), scope, rate, burst, interval, cost, limit.mode.to_string(), limit.on_error.to_string()]
 }
 
-fn cap_cells(cap: &Cap) -> [String; 8] {
+fn cap_cells(cap: &Cap) -> LimitCells {
     let Cap { name, size, mode, on_error, .. } = cap;
     let [mode, on_error] = [mode.to_string(), on_error.to_string()];
     [name.clone(), "global".to_owned(), format!("{size} at once"), "-".into(), "-".into(), "1".into(), mode, on_error]
 }
 
-/// `12s`, `50ms`, `16.667ms`: three digits after the point at most.
-fn readable(span: Span) -> String {
+/// Prints a span with at most three digits after the point: `12s`, `50ms`, `16.667ms`.
+fn short(span: Span) -> String {
     let nanos = span.as_nanos();
     let (unit, name) = match nanos {
         1_000_000_000.. => (1e9, "s"),
