@@ -10,6 +10,9 @@
 )]
 
 mod actor;
+mod bin {
+    mod check;
+}
 mod docs;
 mod gate;
 mod http;

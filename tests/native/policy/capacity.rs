@@ -1,9 +1,10 @@
-//! What bindings may say about how much is under way at once.
+//! `in_flight`, `sockets`, `wait`, `timeout`, `priority` and `warmup`.
+
+use std::rc::Rc;
 
 use penstock::limit::time::Span;
 use penstock::policy::{Cap, Mode, OnError, Priority, Size};
 use serde_json::{Value, json};
-use std::rc::Rc;
 
 use super::{each_has_one_fault, faults, policy};
 
@@ -13,7 +14,7 @@ fn in_flight(value: Value) -> Size {
 }
 
 #[test]
-fn a_cap_is_a_number_or_found_out() {
+fn a_cap_is_a_number_or_auto() {
     assert_eq!(in_flight(json!("200")), Size::Fixed(200));
     assert_eq!(in_flight(json!(1)), Size::Fixed(1));
     assert_eq!(in_flight(json!("auto")), Size::Auto { least: 10, most: 1_000 });
@@ -21,7 +22,7 @@ fn a_cap_is_a_number_or_found_out() {
 }
 
 #[test]
-fn all_fields_of_a_binding_are_read() {
+fn every_capacity_field_is_read() {
     let policy = policy(json!({ "LIMIT_FRONT_DOOR": {
         "route": "/x", "global": "5/s", "in_flight": "20", "sockets": "7", "wait": "100ms", "timeout": "10s",
         "priority": "high", "warmup": "30s", "mode": "shadow", "on_error": "open",
@@ -45,7 +46,7 @@ fn all_fields_of_a_binding_are_read() {
 }
 
 #[test]
-fn any_of_them_alone_is_something_to_do() {
+fn one_capacity_field_alone_makes_a_valid_binding() {
     for (field, value) in [("in_flight", "1"), ("sockets", "1"), ("timeout", "1s")] {
         policy(json!({ "LIMIT_X": { "route": "/x", field: value } }));
     }
@@ -53,7 +54,7 @@ fn any_of_them_alone_is_something_to_do() {
 }
 
 #[test]
-fn a_cap_is_closed_where_it_cannot_be_checked_and_off_means_none() {
+fn on_error_of_a_cap_is_closed_and_a_binding_that_is_off_has_no_cap() {
     let of =
         |mode: &str| policy(json!({ "LIMIT_X": { "route": "/x", "in_flight": "5", "timeout": "1s", "mode": mode } }));
     let on = of("enforce");
@@ -64,39 +65,7 @@ fn a_cap_is_closed_where_it_cannot_be_checked_and_off_means_none() {
 }
 
 #[test]
-fn the_origins_deadline_is_the_bindings_own_or_bases() {
-    let policy = policy(json!({
-        "LIMIT_BASE": { "timeout": "10s" },
-        "LIMIT_A": { "route": "/a", "timeout": "60s" },
-        "LIMIT_B": { "route": "/b", "per_ip": "5/s" },
-        "LIMIT_C": { "route": "/c", "exempt": true },
-        "LIMIT_D": { "route": "/d", "exempt": true, "timeout": "2s" },
-    }));
-    let timeout = |path: &str| policy.timeout(policy.route("GET", "h", path)).map(|span| span.as_secs_up());
-    assert_eq!(timeout("/a"), Some(60));
-    assert_eq!(timeout("/b"), Some(10));
-    assert_eq!(timeout("/other"), Some(10));
-    assert_eq!(timeout("/c"), None, "an exempt binding does not meet base");
-    assert_eq!(timeout("/d"), Some(2));
-}
-
-#[test]
-fn a_cap_knows_the_highest_priority_that_meets_it() {
-    let highest = |bindings: Value| {
-        let policy = policy(bindings);
-        policy.base.unwrap().capacity.in_flight.unwrap().highest
-    };
-    assert_eq!(highest(json!({ "LIMIT_BASE": { "in_flight": 5 } })), Priority::Normal);
-    assert_eq!(highest(json!({ "LIMIT_BASE": { "in_flight": 5, "priority": "low" } })), Priority::Low);
-    let with = |x: Value| json!({ "LIMIT_BASE": { "in_flight": 5, "priority": "low" }, "LIMIT_X": x });
-    assert_eq!(highest(with(json!({ "route": "/x", "per_ip": "5/s" }))), Priority::Normal);
-    assert_eq!(highest(with(json!({ "route": "/x", "priority": "high" }))), Priority::High);
-    assert_eq!(highest(with(json!({ "route": "/x", "exempt": true }))), Priority::Low);
-    assert_eq!(highest(with(json!({ "route": "/x", "per_ip": "1/s", "mode": "off" }))), Priority::Normal);
-}
-
-#[test]
-fn contradictions_are_faults_with_their_places() {
+fn contradictory_fields_are_faults_with_their_locations() {
     let x = |mut fields: Value| {
         fields["route"] = json!("/x");
         json!({ "LIMIT_X": fields })
@@ -152,22 +121,13 @@ fn contradictions_are_faults_with_their_places() {
 }
 
 #[test]
-fn a_base_that_is_off_makes_no_priority_faulty() {
-    for shared in ["in_flight", "global"] {
-        let value = if shared == "global" { "5/s" } else { "5" };
-        let x = json!({ "route": "/x", "priority": "high" });
-        policy(json!({ "LIMIT_BASE": { shared: value, "mode": "off" }, "LIMIT_X": x }));
-    }
-}
-
-#[test]
-fn a_fault_is_not_told_twice() {
+fn a_field_at_fault_causes_one_fault_alone() {
     assert_eq!(faults(json!({ "LIMIT_X": { "route": "/x", "global": "5/sec", "warmup": "30s" } })).len(), 1);
     assert_eq!(faults(json!({ "LIMIT_X": { "route": "/x", "in_flight": "x", "wait": "1s" } })).len(), 1);
 }
 
 #[test]
-fn no_value_is_taken_for_no_limit() {
+fn no_value_means_unlimited() {
     let values = |texts: &[&str]| {
         let others = [json!(null), json!(true), json!([]), json!({}), json!(-1), json!(0), json!(1.5), json!(1e300)];
         texts.iter().map(|text| json!(text)).chain(others).collect::<Vec<_>>()

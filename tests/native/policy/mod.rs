@@ -1,33 +1,57 @@
-//! What the vars say, and which binding a request is for.
+//! The configuration, and questions to it.
+//!
+//! The tests of `src/policy/NAME.rs` are in `NAME.rs` here. `strategies` makes arbitrary values for
+//! property tests.
+
 mod access;
-mod bindings;
+mod address_verdict;
+mod allowed;
+mod binding;
 mod capacity;
-mod check;
-mod faults;
-mod precedence;
-mod properties;
-mod route_faults;
-mod routes;
-mod said;
+mod cors;
+mod fault;
+mod json_table;
+mod known_names;
+mod limit;
+mod lookups;
+mod operator_message;
+mod origin;
+mod path;
+mod priority_effect;
+mod read;
+mod route;
+mod route_parse;
+mod route_table;
 mod settings;
+mod strategies;
+mod value;
 
 use std::collections::BTreeMap;
 
-use penstock::policy::Policy;
-use serde_json::Value;
+use penstock::policy::{Binding, Policy, Settings};
+use serde_json::{Value, json};
 
-/// An object of vars as a map.
+/// Turns an object of vars into a map.
 fn vars(vars: Value) -> BTreeMap<String, Value> {
     let Value::Object(vars) = vars else { panic!("an object of vars") };
     vars.into_iter().collect()
 }
 
-/// The policy that `json` says.
+/// Reads the policy of these vars, which have no fault.
 fn policy(json: Value) -> Policy {
     Policy::read(&vars(json)).unwrap_or_else(|faults| panic!("{faults:?}"))
 }
 
-/// All faults of `json`, as they are printed.
+fn settings(vars: Value) -> Settings {
+    policy(vars).settings
+}
+
+/// The names of the limits of a binding.
+fn limit_names(binding: &Binding) -> Vec<&str> {
+    binding.limits.iter().map(|limit| limit.name.as_str()).collect()
+}
+
+/// Returns all faults of these vars, as they are printed.
 fn faults(json: Value) -> Vec<String> {
     match Policy::read(&vars(json)) {
         Ok(policy) => panic!("no fault in {policy:?}"),
@@ -35,9 +59,18 @@ fn faults(json: Value) -> Vec<String> {
     }
 }
 
-/// Each `json` has the one fault beside it.
+/// Expects each of these vars to have exactly the fault beside it.
+#[track_caller]
 fn each_has_one_fault(table: &[(Value, &str)]) {
     for (json, fault) in table {
         assert_eq!(faults(json.clone()), [*fault], "{json}");
+    }
+}
+
+/// Expects each value of the var `name` to have exactly the problem beside it.
+#[track_caller]
+fn each_value_is_refused(name: &str, table: &[(Value, &str)]) {
+    for (value, problem) in table {
+        assert_eq!(faults(json!({ name: value })), [format!("{name}: {problem}")], "{value}");
     }
 }

@@ -1,4 +1,7 @@
+//! Texts of route patterns, and the problems with them.
+
 use penstock::policy::route::Pattern;
+use proptest::prelude::*;
 
 #[track_caller]
 fn each_is_refused(table: &[(&str, &str)]) {
@@ -110,5 +113,14 @@ fn a_pattern_prints_in_its_canonical_form_and_reads_back_as_itself() {
         let pattern = Pattern::parse(text).unwrap();
         assert_eq!(pattern.to_string(), printed);
         assert_eq!(Pattern::parse(printed).unwrap(), pattern);
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_printed_pattern_reads_back_as_itself(text in "(GET |POST,GET )?(\\*\\.)?([a-z]{1,3}\\.[a-z]{2})?/(a|b|:x|%2F|%61|/|\\.\\.|é){0,6}(/\\*)?") {
+        if let Ok(pattern) = Pattern::parse(&text) {
+            prop_assert_eq!(Pattern::parse(&pattern.to_string()), Ok(pattern));
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! `message`, `docs` and `CORS_ORIGINS`.
+//! `message` and `docs`.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ fn with(field: &str, value: impl Into<Value>) -> Value {
 }
 
 #[test]
-fn what_is_said_is_taken_as_it_is() {
+fn message_and_docs_are_kept_as_written() {
     for text in ["Ask <ops@example.com>", "太多了，请稍后再试 🚰", " spaced ", &"x".repeat(500), &"水".repeat(500)]
     {
         assert_eq!(policy(with("message", text)).bindings[0].operator_message().message, Some(text));
@@ -65,41 +65,4 @@ fn docs_are_a_url_that_is_safe_in_a_header_and_in_a_page() {
     }
     let long = format!("https://example.com/{}", "x".repeat(500));
     each_has_one_fault(&[(with("docs", long), "LIMIT_X.docs: 520 characters, expected at most 500")]);
-}
-
-#[test]
-fn cors_origins_are_origins() {
-    let expected = "expected an origin such as \"https://app.example.com\", or \"*\"";
-    for (origin, what) in [
-        ("", "not an origin"),
-        ("null", "not an origin"),
-        ("app.example.com", "not an origin"),
-        ("https://app.example.com/", "an origin ends with its host or port"),
-        ("https://app.example.com/x", "an origin ends with its host or port"),
-        ("https://*.example.com", "its host cannot be read"),
-        ("https://", "its host cannot be read"),
-        ("https://a:99999", "its host cannot be read"),
-        ("capacitor://localhost", "neither http nor https"),
-    ] {
-        let fault = format!("CORS_ORIGINS: {origin:?}: {what}, {expected}");
-        each_has_one_fault(&[(json!({ "CORS_ORIGINS": origin }), &fault)]);
-    }
-    each_has_one_fault(&[
-        (
-            json!({ "CORS_ORIGINS": ["https://a.example", "none"] }),
-            &format!("CORS_ORIGINS[1]: \"none\": not an origin, {expected}"),
-        ),
-        (
-            json!({ "CORS_ORIGINS": true }),
-            "CORS_ORIGINS: true: not a text, expected an origin such as \"https://app.example.com\", \"*\", a list of them, or \"none\"",
-        ),
-    ]);
-    for good in [
-        json!("*"),
-        json!("none"),
-        json!("https://a.example, http://b.example:8080"),
-        json!(["*", "https://a.example"]),
-    ] {
-        policy(json!({ "CORS_ORIGINS": good }));
-    }
 }

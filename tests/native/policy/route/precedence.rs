@@ -1,11 +1,13 @@
+//! The order of patterns that match the same request.
+
 use serde_json::{Value, json};
 
-use super::policy;
+use crate::policy::policy;
 
-/// The first of `routes` wins over all others for `request`, and the second over all after it once the first is gone; in
-/// whichever order and under whichever names they are written.
+/// Expects each of `routes` to win against all routes after it for `request`, in each rotation of
+/// their order and names.
 #[track_caller]
-fn check(request: &str, routes: &[&str]) {
+fn expect_order(request: &str, routes: &[&str]) {
     let (method, url) = request.split_once(' ').unwrap();
     let (host, path) = url.split_at(url.find('/').unwrap());
     for left in 0..routes.len() {
@@ -26,36 +28,39 @@ fn check(request: &str, routes: &[&str]) {
 
 #[test]
 fn exact_beats_name_beats_prefix() {
-    check("GET h/users/me", &["/users/me", "/users/:id", "/:all/me", "/:all/:id", "/users/*", "/:all/*", "/*"]);
-    check("GET h/api", &["/api", "/:x", "/api/*", "/:x/*", "/*"]);
-    check("GET h/a/b/c", &["/a/:x/c", "/a/b/*", "/a/*"]);
-    check("GET h/", &["/", "/*"]);
+    expect_order("GET h/users/me", &["/users/me", "/users/:id", "/:all/me", "/:all/:id", "/users/*", "/:all/*", "/*"]);
+    expect_order("GET h/api", &["/api", "/:x", "/api/*", "/:x/*", "/*"]);
+    expect_order("GET h/a/b/c", &["/a/:x/c", "/a/b/*", "/a/*"]);
+    expect_order("GET h/", &["/", "/*"]);
 }
 
 #[test]
 fn longer_beats_shorter() {
-    check("GET h/a/b/c", &["/a/b/c", "/a/b/c/*", "/a/b/*", "/a/*", "/*"]);
+    expect_order("GET h/a/b/c", &["/a/b/c", "/a/b/c/*", "/a/b/*", "/a/*", "/*"]);
 }
 
 #[test]
 fn host_beats_no_host_and_a_longer_host_a_shorter_one() {
-    check("GET a.b.example.com/", &["a.b.example.com/*", "*.b.example.com/*", "*.example.com/*", "*.com/*", "/*"]);
+    expect_order(
+        "GET a.b.example.com/",
+        &["a.b.example.com/*", "*.b.example.com/*", "*.example.com/*", "*.com/*", "/*"],
+    );
 }
 
 #[test]
 fn segments_are_compared_from_the_left() {
-    check("GET h/a/b/c", &["/a/:x/c", "/a/:x/:y", "/:w/b/c", "/a/b/*", "/a/:x/*", "/:w/b/*"]);
+    expect_order("GET h/a/b/c", &["/a/:x/c", "/a/:x/:y", "/:w/b/c", "/a/b/*", "/a/:x/*", "/:w/b/*"]);
 }
 
 #[test]
 fn method_beats_no_method_on_the_same_path_alone() {
-    check("POST h/x/y", &["POST /x/y", "/x/y", "POST /x/:z", "/x/:z", "GET,POST /x/*", "/x/*", "POST /*", "/*"]);
-    check("HEAD h/x", &["GET /x", "/x"]);
+    expect_order("POST h/x/y", &["POST /x/y", "/x/y", "POST /x/:z", "/x/:z", "GET,POST /x/*", "/x/*", "POST /*", "/*"]);
+    expect_order("HEAD h/x", &["GET /x", "/x"]);
 }
 
 #[test]
 fn the_path_counts_before_the_host_and_the_host_before_the_method() {
-    check(
+    expect_order(
         "GET api.example.com/v1/x",
         &["api.example.com/v1/x", "*.example.com/v1/x", "GET /v1/x", "/v1/x", "api.example.com/*", "GET /*", "/*"],
     );
