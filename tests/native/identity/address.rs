@@ -1,3 +1,5 @@
+//! The caller of a request by address.
+
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use penstock::identity::{Address, Digester, Subject};
@@ -20,14 +22,14 @@ fn unknown() -> Subject {
 }
 
 #[test]
-fn ip_09_whoever_has_no_address_is_one_shared_caller_and_nobody_else() {
+fn ip_09_requests_without_an_address_are_one_caller_of_their_own() {
     for known in ["0.0.0.0", "::", "203.0.113.7"] {
         assert_ne!(subject(known), unknown());
     }
 }
 
 #[test]
-fn ip_04_the_prefix_can_be_set() {
+fn ip_04_the_prefix_sets_the_size_of_a_caller() {
     let differ = |prefix, left, right| read(&[(IP, left)], prefix) != read(&[(IP, right)], prefix);
     assert!(differ(128, "2001:db8::1", "2001:db8::2"));
     assert!(!differ(48, "2001:db8:1:2::1", "2001:db8:1:3::1"));
@@ -53,7 +55,7 @@ fn ip_11_workers_of_other_zones_are_counted_by_zone() {
     assert_eq!(
         from("203.0.113.7", "a.example"),
         subject("203.0.113.7"),
-        "for any other address the header says nothing"
+        "the header does not count for any other address"
     );
 }
 
@@ -78,7 +80,7 @@ proptest! {
     }
 
     #[test]
-    fn cf_04_no_header_makes_it_panic(ip in any::<String>(), other in any::<String>(), prefix in any::<u8>()) {
+    fn cf_04_no_header_makes_address_reading_panic(ip in any::<String>(), other in any::<String>(), prefix in any::<u8>()) {
         read(&[(IP, &ip), ("cf-worker", &other), ("cf-connecting-ipv6", &other)], prefix);
     }
 }

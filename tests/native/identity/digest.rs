@@ -1,3 +1,5 @@
+//! Subjects: stable, distinct and evenly spread.
+
 use std::collections::HashSet;
 use std::num::NonZeroU32;
 
@@ -14,9 +16,9 @@ fn key(digester: &Digester, key: &str) -> Subject {
     KeySources::parse("header:k").unwrap().read(&Request::with(&[("k", key)])).unwrap().subject(digester)
 }
 
-/// Stored names and rows are made of these: were one to change, every caller would be forgotten.
+/// Stored names and rows contain subjects. A change of one makes every caller a new one.
 #[test]
-fn subjects_unchanged() {
+fn known_callers_keep_their_subjects() {
     let keyed = Digester::new(Secret::new("a secret").as_ref());
     let open = Digester::new(None);
     assert_eq!(ip(None, "203.0.113.7").to_string(), "141edb3da6d9ea86e5b26c225023a2b8");
@@ -28,7 +30,7 @@ fn subjects_unchanged() {
 }
 
 #[test]
-fn sec_01_another_secret_gives_the_same_caller_another_name() {
+fn sec_01_another_secret_gives_the_same_caller_another_subject() {
     let subjects: HashSet<Subject> =
         [None, Some("one"), Some("two"), Some("two ")].map(|secret| ip(secret, "203.0.113.7")).into();
     assert_eq!(subjects.len(), 4);
@@ -39,7 +41,7 @@ fn sec_01_another_secret_gives_the_same_caller_another_name() {
 fn a_key_that_reads_like_an_address_is_not_that_address() {
     let digester = Digester::new(None);
     let address = ip(None, "49.50.51.52");
-    // The same four bytes as the address, and as its text.
+    // The four bytes of the address, and its text.
     for text in ["1234", "49.50.51.52"] {
         assert_ne!(key(&digester, text), address);
     }

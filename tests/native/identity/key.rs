@@ -1,3 +1,5 @@
+//! The key of a request, from each kind of source.
+
 use penstock::identity::{Digester, KeySources, Subject};
 use proptest::prelude::*;
 
@@ -24,14 +26,14 @@ fn query(query: &str) -> Option<Subject> {
 }
 
 #[test]
-fn key_03_whoever_sends_nothing_has_no_key() {
+fn key_03_a_request_without_a_key_has_no_subject() {
     for source in ["header:x-api-key", "bearer", "cookie:Session", "query:api_key"] {
         assert_eq!(read(source, &Request::default()), None);
     }
 }
 
 #[test]
-fn key_04_bytes_that_are_no_utf8_are_told_apart() {
+fn key_04_keys_with_different_invalid_utf8_are_two_callers() {
     assert_ne!(query("api_key=%FF"), query("api_key=%FE"));
 }
 
@@ -72,7 +74,7 @@ fn sources_print_as_they_are_read() {
 
 proptest! {
     #[test]
-    fn key_04_no_bytes_make_it_panic(text in any::<String>(), high in "[\u{80}-\u{ff}]{1,40}") {
+    fn key_04_no_bytes_make_key_reading_panic(text in any::<String>(), high in "[\u{80}-\u{ff}]{1,40}") {
         for text in [&text, &high] {
             header(text);
             bearer(text);

@@ -48,7 +48,7 @@ fn lists_of_the_deployment_apply_to_every_request() {
             ("/elsewhere", "203.0.113.7", "free"),
             ("/x", "2001:db8::1", "blocked by BLOCK"),
             ("/healthz", "2001:db8::1", "blocked by BLOCK"),
-            // BLOCK beats ALLOW, whichever is the narrower.
+            // BLOCK beats ALLOW, also if ALLOW has the narrower network.
             ("/x", "10.6.6.6", "blocked by BLOCK, free"),
         ],
     );

@@ -108,7 +108,7 @@ fn cfg_04_a_binding_without_effect_is_a_fault() {
             "LIMIT_BASE.exempt: LIMIT_BASE cannot be exempt from itself: leave it out to have no base limits",
         ),
     ]);
-    // Once is enough: what is said of KEY is not said again of each limit that counts by it.
+    // A fault of KEY is reported once, and not again for each limit that counts keys.
     each_has_one_fault(&[(
         json!({ "KEY": "header:", "LIMIT_X": { "route": "/x", "per_key": "5/min" } }),
         "KEY: \"header:\": `header:` names no header: write `header:NAME`",

@@ -62,7 +62,7 @@ fn field_names() -> Vec<String> {
     names.replace(" or ", ", ").split(", ").map(str::to_owned).collect()
 }
 
-/// The rows of tables in docs/configuration.md.
+/// Whether a table of docs/configuration.md has a row for `name`.
 fn documented(name: &str) -> bool {
     let page = include_str!("../../../docs/configuration.md");
     page.lines().filter(|line| line.starts_with("| `")).any(|row| {

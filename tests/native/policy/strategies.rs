@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// Names and values, half of them such as a configuration has.
+/// A value of any shape. About half of the leaves are values that a configuration may have.
 pub(super) fn any_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -25,10 +25,12 @@ pub(super) fn any_value() -> impl Strategy<Value = Value> {
     })
 }
 
+/// The name of a field, known or not.
 pub(super) fn any_field() -> impl Strategy<Value = String> {
     prop_oneof!["(route|per_ip|per_key|global|cost|mode|exempt|on_error|key|message)", ".{0,8}"]
 }
 
+/// The name of a var, known or not.
 pub(super) fn any_var() -> impl Strategy<Value = String> {
     prop_oneof![
         "LIMIT_(BASE|A|B|C|)",
@@ -37,7 +39,7 @@ pub(super) fn any_var() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A path made of the pieces that give readers trouble.
+/// A path, half of the time made of pieces that path readers are known to get wrong.
 pub(super) fn any_path() -> impl Strategy<Value = String> {
     prop_oneof!["\\PC{0,40}", "(/|//|\\.|\\.\\.|%2e|%2F|%25|%|[0-9a-fA-F]|%6|\\\\|a|:|\\*|\\?|é){0,24}"]
 }

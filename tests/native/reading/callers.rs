@@ -2,16 +2,16 @@
 
 use penstock::identity::{Address, Digester, HeadersAndQuery, KeySources, Subject};
 
-/// Where the keys of the tables are looked for.
+/// The key sources for the tables of keys.
 pub(super) const KEY: &str = "header:x-api-key, bearer, cookie:Session, query:api_key";
 
 mod addresses {
     super::super::tables! { addresses, super::an_address_is_read:
-        ip_01_what_the_client_says_of_itself_is_never_read = "ipv4",
+        ip_01_an_ipv4_address_is_read_from_cf_connecting_ip_alone = "ipv4",
         ip_04_ip_05_an_ipv6_address_is_its_64_in_any_spelling = "ipv6",
-        ip_05_an_ipv4_address_in_ipv6_clothes_is_that_address = "transition",
+        ip_05_an_embedded_ipv4_address_is_that_address = "transition",
         pseudo_ipv4_gives_way_to_the_real_ipv6_address = "pseudo",
-        ip_09_whatever_is_no_plain_address_is_none = "unreadable",
+        ip_09_an_unreadable_address_is_unknown = "unreadable",
     }
 }
 
@@ -30,7 +30,7 @@ struct Lines<'a>(Vec<&'a str>);
 impl HeadersAndQuery for Lines<'_> {
     fn header(&self, name: &str) -> Option<String> {
         let named = |line: &&&str| line.split_once(':').is_some_and(|(found, _)| found.eq_ignore_ascii_case(name));
-        // As the runtime gives them: without the padding, several as one.
+        // The runtime removes padding, and joins several lines of a header.
         let value = |line: &&str| line.split_once(':').unwrap().1.trim_matches([' ', '\t']).to_owned();
         let values: Vec<String> = self.0.iter().filter(named).map(value).collect();
         (!values.is_empty()).then(|| values.join(", "))
@@ -45,6 +45,7 @@ fn subject(request: &Lines<'_>) -> Subject {
     Address::read(request, 64).subject(&Digester::new(None))
 }
 
+/// Expects the address `sent` to be the caller `read`. `besides` is another header of the request.
 fn an_address_is_read(sent: &str, read: Option<&str>, besides: Option<&str>) {
     let line = format!("CF-Connecting-IP: {sent}");
     let request = Lines([Some(line.as_str()), besides].into_iter().flatten().collect());
@@ -57,6 +58,7 @@ fn an_address_is_read(sent: &str, read: Option<&str>, besides: Option<&str>) {
     assert_eq!(Address::read(&request, 64).is_unknown(), read.is_none(), "{sent:?}");
 }
 
+/// Expects the key in the request `sent` to be `read`.
 fn a_key_is_read(sent: &str, read: Option<&str>, _: Option<&str>) {
     let key = |sources: &str, lines: Vec<&str>| {
         Some(KeySources::parse(sources).unwrap().read(&Lines(lines))?.subject(&Digester::new(None)))

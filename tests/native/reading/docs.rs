@@ -1,4 +1,4 @@
-//! docs/reading.md, written from the same data.
+//! docs/reading.md, written from `tests/data/reading.json`.
 
 use super::callers::KEY;
 use super::{Reading, Table};
@@ -11,7 +11,7 @@ right column says; what goes on to the origin is what was sent. The tests check 
 ";
 
 #[test]
-fn docs_reading_md_is_what_the_tests_test() {
+fn docs_reading_md_matches_the_test_data() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/reading.md");
     let page = page(&Reading::load());
     if std::env::var_os("UPDATE").is_some() {
@@ -60,7 +60,8 @@ fn section(page: &mut String, title: &str, tables: &[Table], columns: [&str; 2])
     }
 }
 
-/// As code in a table: several lines as several pieces, in quotes where the ends would not be seen.
+/// Prints a text as code in a table: each line as a piece, and in quotes if a reader could not see its
+/// ends.
 fn code(text: &str) -> String {
     if text.contains('\n') {
         return text.lines().map(code).collect::<Vec<_>>().join(" and ");

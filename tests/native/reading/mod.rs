@@ -1,5 +1,5 @@
-//! What paths, hosts, methods, addresses and keys are read as: `tests/data/reading.json` is tested here, case by case, and
-//! docs/reading.md is written from it.
+//! The reading of paths, hosts, methods, addresses and keys, case by case from
+//! `tests/data/reading.json`. docs/reading.md is written from the same file.
 
 mod callers;
 mod docs;
@@ -7,7 +7,7 @@ mod targets;
 
 use serde::Deserialize;
 
-/// All that is in the file.
+/// The file.
 #[derive(Deserialize)]
 struct Reading {
     paths: Vec<Table>,
@@ -18,7 +18,8 @@ struct Reading {
     differences: Vec<Difference>,
 }
 
-/// Cases of one kind: what is sent, what it is read as (`null`: nothing), and for some what is sent besides.
+/// Cases of one kind. The columns of a case are the text that is sent, the text it is read as (`null`:
+/// nothing can be read), and for some tables another header that is sent.
 #[derive(Deserialize)]
 struct Table {
     id: String,
@@ -26,7 +27,7 @@ struct Table {
     cases: Vec<Vec<Option<String>>>,
 }
 
-/// What an origin may read otherwise.
+/// Two paths that Penstock keeps apart and that some origins take for one.
 #[derive(Deserialize)]
 struct Difference {
     servers: Vec<String>,
@@ -41,7 +42,7 @@ impl Reading {
     }
 }
 
-/// Calls `check` with each case of the table `id`.
+/// Calls `check` with the columns of each case of the table `id`.
 fn each(tables: &[Table], id: &str, check: impl Fn(&str, Option<&str>, Option<&str>)) {
     let table = tables.iter().find(|table| table.id == id).unwrap();
     for case in &table.cases {
@@ -50,7 +51,7 @@ fn each(tables: &[Table], id: &str, check: impl Fn(&str, Option<&str>, Option<&s
     }
 }
 
-/// A test for each table, and one that there are no others.
+/// Makes a test for each table, and one that fails if the file has a table without a test.
 macro_rules! tables {
     ($field:ident, $check:path: $($name:ident = $id:literal),* $(,)?) => {
         $(#[test]

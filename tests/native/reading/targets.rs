@@ -9,7 +9,7 @@ mod paths {
         path_01_slashes_do_not_make_another_path = "slashes",
         path_02_dot_segments_are_resolved = "dots",
         path_03_escapes_are_decoded_once = "escapes",
-        path_04_an_encoded_slash_is_no_slash_whatever_its_case = "encoded-slashes",
+        path_04_an_encoded_slash_in_either_case_is_no_slash = "encoded-slashes",
         other_bytes_have_one_spelling_too = "bytes",
         a_percent_sign_that_begins_no_escape_is_a_percent_sign = "malformed",
         matrix_parameters_are_part_of_their_segment = "parameters",
@@ -28,7 +28,7 @@ mod methods {
 
 fn a_path_is_read(sent: &str, read: Option<&str>, _: Option<&str>) {
     assert_eq!(Path::read(sent).as_str(), read.unwrap(), "{sent:?}");
-    // A pattern goes through the same reading.
+    // The path of a pattern is read in the same way.
     if !sent.contains(|c: char| c == '?' || c == '#' || c == '\\' || c.is_ascii_whitespace() || "^|".contains(c)) {
         let route = format!("/{}", sent.trim_start_matches('/'));
         assert!(is_for(&route, "GET", "h", sent), "the route {route:?}");
@@ -48,7 +48,7 @@ fn a_method_is_read(sent: &str, read: Option<&str>, _: Option<&str>) {
     }
 }
 
-/// Whether a binding with this route is for such a request.
+/// Whether a binding with this route matches the request.
 fn is_for(route: &str, method: &str, host: &str, path: &str) -> bool {
     let binding = serde_json::json!({ "route": route, "per_ip": "5/min" });
     let policy = Policy::read(&BTreeMap::from([("LIMIT_B".to_owned(), binding)])).unwrap();
