@@ -1,10 +1,11 @@
-//! Keyed 128-bit digests. They stand for callers in the names of actors, in stored rows and in logs.
+//! Keyed 128-bit digests. They stand for callers in the names of actors, in stored rows and in
+//! logs.
 //!
 //! BLAKE3 derives one key per kind of caller from the deployment's secret. Each caller is hashed
 //! under the key of its kind, so an API key that reads like an address is never that address.
 //!
-//! With a `SECRET`, trying all addresses does not find the one behind a digest. Without a `SECRET` it
-//! does; the digests then only keep names short, and logs free of raw keys.
+//! With a `SECRET`, trying all addresses does not find the one behind a digest. Without a `SECRET`
+//! it does; the digests then only keep names short, and logs free of raw keys.
 
 use core::fmt;
 use core::num::NonZeroU32;
@@ -18,8 +19,8 @@ pub struct Secret(String);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Subject([u8; 16]);
 
-/// Makes [`Subject`]s. Each isolate builds one and keeps it, because deriving the keys costs as much
-/// as a few digests.
+/// Makes [`Subject`]s. Each isolate builds one and keeps it, because deriving the keys costs as
+/// much as a few digests.
 #[derive(Clone)]
 pub struct Digester {
     ip: [u8; 32],
@@ -49,15 +50,16 @@ pub(super) enum DigestKind {
 }
 
 impl Secret {
-    /// Makes a secret of all bytes of `text`. `None`: the text is blank, which would protect nothing.
+    /// Makes a secret of all bytes of `text`. `None`: the text is blank, which would protect
+    /// nothing.
     pub fn new(text: &str) -> Option<Secret> {
         (!text.trim().is_empty()).then(|| Secret(text.to_owned()))
     }
 }
 
 impl Digester {
-    /// Derives the keys from `secret`. `None`: the keys are derived from an empty text, so everybody
-    /// can compute the digests.
+    /// Derives the keys from `secret`. `None`: the keys are derived from an empty text, so
+    /// everybody can compute the digests.
     pub fn new(secret: Option<&Secret>) -> Digester {
         let secret = secret.map_or("", |secret| secret.0.as_str());
         // All stored names depend on these texts. A change of one makes every caller a new one.
@@ -71,7 +73,8 @@ impl Digester {
         }
     }
 
-    /// Returns a name for this deployment: 32 hexadecimal digits, made of its origin and its secret.
+    /// Returns a name for this deployment: 32 hexadecimal digits, made of its origin and its
+    /// secret.
     pub fn deployment(&self, origin: &str) -> String {
         self.subject(DigestKind::Deployment, origin.as_bytes()).to_string()
     }

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// Returns the IPv4 address inside `address`, and the number of bits before it: 96 if it is mapped
 /// (`::ffff:0:0/96`, RFC 4291 §2.5.5.2) or NAT64 (`64:ff9b::/96`, RFC 6052 §2.1), and 16 if it is
-/// 6to4 (`2002::/16`, RFC 3056 §2). `None`: it has none of these forms.
+/// 6to4 (`2002::/16`, RFC 3056 §2). `None`: it is an ordinary IPv6 address.
 pub(super) fn embedded_ipv4(address: Ipv6Addr) -> Option<(Ipv4Addr, u32)> {
     let (high, low, before) = match address.segments() {
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => (high, low, 96),

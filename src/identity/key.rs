@@ -54,8 +54,8 @@ impl KeySources {
         self.0.iter()
     }
 
-    /// Reads the key of the first source that has one. A blank key does not count. `None`: the request
-    /// has no key.
+    /// Reads the key of the first source that has one. A blank key does not count. `None`: the
+    /// request has no key.
     pub fn read(&self, request: &impl HeadersAndQuery) -> Option<RawKey> {
         self.0.iter().find_map(|source| source.read(request))
     }
@@ -136,14 +136,14 @@ impl RawKey {
 /// Returns the first item of a list header that is not blank, or an empty text.
 ///
 /// A header that was sent twice arrives as `A, B`. The key is one of the two: counted as `A, B`,
-/// each combination of two keys would be a caller of its own. A blank first item is skipped, because
-/// it would hide the key behind it.
+/// each combination of two keys would be a caller of its own. A blank first item is skipped,
+/// because it would hide the key behind it.
 fn first_item(header: &str) -> &str {
     header.split(',').find(|item| !trim(item).is_empty()).unwrap_or_default()
 }
 
-/// Returns the token after `Bearer` and at least one space (RFC 6750 §2.1). The scheme may be in any
-/// case (RFC 9110 §11.1). `None`: the scheme is another one, or has no token.
+/// Returns the token after `Bearer` and at least one space (RFC 6750 §2.1). The scheme may be in
+/// any case (RFC 9110 §11.1). `None`: the scheme is another one, or has no token.
 fn bearer_token(header: &str) -> Option<&str> {
     let (scheme, token) = trim(header).split_once([' ', '\t'])?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token)

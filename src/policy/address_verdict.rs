@@ -8,12 +8,13 @@ use crate::policy::model::Policy;
 /// The effect of all lists that a request meets, by its address.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AddressVerdict<'p> {
-    /// The list that refuses the request. `None`: none does.
+    /// The list that refuses the request. `None`: no list does.
     pub blocked: Option<Block<'p>>,
-    /// The list that would refuse the request, if its binding were not in shadow. `None`: none would.
+    /// The list that would refuse the request, if its binding were not in shadow. `None`: no list
+    /// would.
     pub shadow: Option<Block<'p>>,
-    /// Whether the address is on an `allow` list, so that the request meets no limit. `blocked` comes
-    /// first.
+    /// Whether the address is on an `allow` list, so that the request meets no limit. `blocked`
+    /// comes first.
     pub allow_listed: bool,
 }
 
@@ -25,8 +26,8 @@ pub struct Block<'p> {
 }
 
 impl Policy {
-    /// Looks `address` up in the lists of the deployment, of base and of `route`, in this order. The
-    /// lists of a binding that is off count for no request.
+    /// Looks `address` up in the lists of the deployment, of base and of `route`, in this order.
+    /// The lists of a binding that is off count for no request.
     pub fn access_of<'p>(&'p self, route: Option<&'p Binding>, address: &Address) -> AddressVerdict<'p> {
         let mut verdict = AddressVerdict::default();
         let bindings = self.base.iter().chain(route).filter(|binding| !binding.off);

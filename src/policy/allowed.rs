@@ -10,7 +10,7 @@ use crate::policy::limit::{Limit, Mode, OnError, Scope};
 pub(super) struct Allowed<'a> {
     scope: Scope,
     field: &'static str,
-    /// Each rate or quota, with its text for messages. Those at fault are left out.
+    /// Each rate or quota, with its text for messages. Entries at fault are left out.
     entries: Vec<(&'a str, Allowance)>,
 }
 
@@ -32,8 +32,8 @@ impl<'a> Allowed<'a> {
         Some(Allowed { scope, field, entries: entries.collect() })
     }
 
-    /// Records a fault for each rate or quota that can never hold `cost` tokens: it would refuse every
-    /// request.
+    /// Records a fault for each rate or quota that can never hold `cost` tokens: it would refuse
+    /// every request.
     pub(super) fn check_cost(&self, cost: u64, table: &TableFields<'_>, faults: &mut Faults) {
         for (text, allowance) in &self.entries {
             let (most, name) = match allowance {
@@ -46,15 +46,15 @@ impl<'a> Allowed<'a> {
         }
     }
 
-    /// Whether the field holds a `global` rate. A field with no readable entry counts as one, because
-    /// it has its fault already.
+    /// Whether the field holds a `global` rate. A field with no readable entry counts as one,
+    /// because it has its fault already.
     pub(super) fn may_be_global_rate(&self) -> bool {
         let is_rate = |(_, allowance): &(&str, Allowance)| matches!(allowance, Allowance::Rate(_));
         self.scope == Scope::Global && (self.entries.is_empty() || self.entries.iter().any(is_rate))
     }
 
-    /// Makes the limits of the binding called `binding`. Where `on_error` is not given, `global` limits
-    /// are closed and the others local.
+    /// Makes the limits of the binding called `binding`. Where `on_error` is not given, `global`
+    /// limits are closed and the others local.
     pub(super) fn into_limits(self, binding: &str, cost: u64, mode: Mode, on_error: Option<OnError>) -> Vec<Limit> {
         let scope = self.scope;
         let on_error = on_error.unwrap_or(match scope {

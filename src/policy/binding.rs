@@ -25,8 +25,8 @@ pub struct Binding {
     pub name: String,
     /// `route`: the patterns of its requests. Empty for `LIMIT_BASE` alone.
     pub routes: Vec<Pattern>,
-    /// `per_ip`, `per_key` and `global`, in this order, and as listed within each. Requests meet them
-    /// in the same order.
+    /// `per_ip`, `per_key` and `global`, in this order, and as listed within each. Requests meet
+    /// them in the same order.
     pub limits: Vec<Limit>,
     /// `exempt`: its requests meet no limit at all, not even those of base.
     pub exempt: bool,
@@ -62,8 +62,8 @@ pub(super) struct ReadBinding {
     pub(super) has_priority: bool,
 }
 
-/// Reads the var `var`. `shared_key` is the value of `KEY`; `None`: `KEY` is at fault, and the fault is
-/// recorded.
+/// Reads the var `var`. `shared_key` is the value of `KEY`; `None`: `KEY` is at fault, and the
+/// fault is recorded.
 ///
 /// Returns `None` if the value is not a table.
 pub(super) fn read(
@@ -180,7 +180,8 @@ fn read_exempt(table: &TableFields<'_>, is_base: bool, faults: &mut Faults) -> b
                 format!("an exempt route meets no limit, so {fields} would mean nothing: remove one or the other"),
             );
         }
-        // An `exempt` at fault may have been meant as true, so the binding may be meant to have no limits.
+        // An `exempt` at fault may have been meant as true, so the binding may be meant to have no
+        // limits.
         Some(false) | None if limiting.is_empty() && !acts && (exempt.is_some() || !table.has("exempt")) => {
             faults.add(
                 table.var,

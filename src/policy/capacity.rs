@@ -16,9 +16,9 @@ use crate::policy::priority::{PRIORITIES, Priority};
 use crate::policy::route_table::WrittenRoute;
 use crate::policy::value;
 
-/// The bounds of `in_flight = "auto"`, in requests. A smaller lower bound would leave only the noise
-/// of single requests to measure. A larger upper bound would exceed the threads or connections of a
-/// large origin; operators of larger ones write their own bounds.
+/// The bounds of `in_flight = "auto"`, in requests. A smaller lower bound would leave only the
+/// noise of single requests to measure. A larger upper bound would exceed the threads or
+/// connections of a large origin; operators of larger ones write their own bounds.
 const AUTO: (u64, u64) = (10, 1_000);
 
 /// The largest cap, in requests. One actor counts all permits of a cap.
@@ -38,16 +38,16 @@ pub struct Capacity {
     pub in_flight: Option<Rc<Cap>>,
     /// `sockets`: the cap on live WebSockets.
     pub sockets: Option<Rc<Cap>>,
-    /// `wait`: how long a request may wait for a permit while `in_flight` is full, 1 ms to 5 s. Zero if
-    /// it is not given.
+    /// `wait`: how long a request may wait for a permit while `in_flight` is full, 1 ms to 5 s.
+    /// Zero if it is not given.
     pub wait: Span,
-    /// `timeout`: how long the origin may take until its answer begins, 100 ms to 10 min. `None`: the
-    /// `timeout` of base holds.
+    /// `timeout`: how long the origin may take until its answer begins, 100 ms to 10 min. `None`:
+    /// the `timeout` of base holds.
     pub timeout: Option<Span>,
     /// `priority`: the order in which requests are refused when the system is full.
     pub priority: Priority,
-    /// `warmup`: how long `global` rates take to open after a cold start, 1 s to 10 min. `None`: they
-    /// are open at once.
+    /// `warmup`: how long `global` rates take to open after a cold start, 1 s to 10 min. `None`:
+    /// they are open at once.
     pub warmup: Option<Span>,
 }
 

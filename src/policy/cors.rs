@@ -6,14 +6,14 @@ use crate::policy::fault::Faults;
 use crate::policy::{json_table, origin};
 
 /// The web pages that may read a refusal. By default pages of all origins may, without credentials:
-/// a refusal tells nothing of other callers, and a page that cannot read it cannot wait for the right
-/// time.
+/// a refusal tells nothing of other callers, and a page that cannot read it cannot wait for the
+/// right time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cors {
     /// `*`: pages of all origins may, without credentials.
     any: bool,
-    /// Origins whose pages may also with credentials: `https://app.example`, in lower case and without
-    /// the scheme's usual port.
+    /// Origins that may read it with credentials too: `https://app.example`, in lower case and
+    /// without the scheme's usual port.
     listed: Vec<String>,
 }
 
@@ -24,7 +24,8 @@ pub enum Readable<'a> {
     No,
     /// They may read it if they ask without credentials.
     Anonymously,
-    /// They may read it with credentials too. The text is the origin's name, which the answer repeats.
+    /// They may read it with credentials too. The text is the origin's name, which the answer
+    /// repeats.
     WithCredentials(&'a str),
 }
 

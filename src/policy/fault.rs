@@ -4,7 +4,7 @@ use core::fmt;
 
 use serde_json::Value;
 
-/// One fault in the configuration, in words for the person who wrote it.
+/// One fault in the configuration, in words for its author.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The var and field: `LIMIT_LOGIN.per_ip`, `LIMIT_API.route[1]` (counted from 0), `KEY`.
@@ -29,8 +29,8 @@ impl Faults {
         self.0.push(Fault { location: location.into(), problem: problem.into() });
     }
 
-    /// Returns the value that was read at `location`. `None`: it could not be read, and the problem is
-    /// recorded as a fault.
+    /// Returns the value that was read at `location`. `None`: it could not be read, and the problem
+    /// is recorded as a fault.
     pub(super) fn value_or_record<T>(&mut self, location: &str, read: Result<T, String>) -> Option<T> {
         read.map_err(|problem| self.add(location, problem)).ok()
     }

@@ -1,4 +1,5 @@
-//! The host of a request, and the host of a pattern. Case, the port and a dot at the end do not count.
+//! The host of a request, and the host of a pattern. Case, the port and a dot at the end do not
+//! count.
 
 use core::fmt;
 
@@ -58,8 +59,8 @@ impl HostPattern {
     }
 }
 
-/// Reads a host as sent (`Host`, or a URL's authority). Returns it in lower case, without its port and
-/// without a dot at the end.
+/// Reads a host as sent (`Host`, or a URL's authority). Returns it in lower case, without its port
+/// and without a dot at the end.
 pub(super) fn read(host: &str) -> String {
     let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, _)) => address,
@@ -68,8 +69,8 @@ pub(super) fn read(host: &str) -> String {
     name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
 }
 
-/// Whether `name` is made of DNS labels, which may have underscores. A name in another script must be
-/// in the ASCII form (`xn--…`) that requests carry.
+/// Whether `name` is made of DNS labels, which may have underscores. A name in another script must
+/// be in the ASCII form (`xn--…`) that requests carry.
 pub(super) fn is_name(name: &str) -> bool {
     let good = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     name.len() <= 253 && name.split('.').all(|label| (1..=63).contains(&label.len()) && label.bytes().all(good))

@@ -128,14 +128,14 @@ fn closest<'a>(
     })
 }
 
-/// Returns `name` in upper case and with underscores. Two known names never differ in these alone, so
-/// such a difference is no edit.
+/// Returns `name` in upper case and with underscores. Two known names never differ in these alone,
+/// so such a difference is no edit.
 fn canonical(name: &str) -> String {
     name.to_ascii_uppercase().replace('-', "_")
 }
 
-/// Whether at most `edits` edits turn `left` into `right`. An edit is one letter too many, too few or
-/// wrong, or two neighbours swapped (the distance of Damerau and Levenshtein).
+/// Whether at most `edits` edits turn `left` into `right`. An edit is one letter too many, too few
+/// or wrong, or two neighbours swapped (the distance of Damerau and Levenshtein).
 fn is_within(left: &[u8], right: &[u8], edits: u8) -> bool {
     match (left, right) {
         ([], []) => return true,

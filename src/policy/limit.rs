@@ -13,13 +13,14 @@ pub struct Limit {
     /// The name in refusals, headers and logs: `login/ip`, `api/key-2`.
     pub name: String,
     /// The position among all limits of the policy, from 0. It is a short name of the limit within
-    /// one isolate, whose policy never changes.
+    /// one isolate, because its policy never changes.
     pub number: u32,
     /// The requests that are counted together.
     pub scope: Scope,
     /// The rate or quota.
     pub allowance: Allowance,
-    /// Tokens that one request takes, from 1 to the burst of the rate or the day's count of the quota.
+    /// Tokens that one request takes, from 1 to the burst of the rate or the day's count of the
+    /// quota.
     pub cost: u64,
     /// Whether the limit refuses, or only decides, counts and logs.
     pub mode: Mode,
@@ -38,7 +39,7 @@ pub enum Scope {
     Global,
 }
 
-/// Whether a limit refuses. A limit whose mode is `off` is validated and then left out.
+/// Whether a limit refuses. A limit with `mode = "off"` is validated and then left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// The limit refuses.
@@ -47,7 +48,7 @@ pub enum Mode {
     Shadow,
 }
 
-/// The result for a request whose limit cannot be checked within the deadline.
+/// The result for a request if a limit cannot be checked within the deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnError {
     /// Each isolate counts for itself.

@@ -20,9 +20,9 @@ impl Policy {
     /// A request of an exempt binding meets no limit. All other requests meet base as well. A path
     /// that some origins may resolve to a place outside its prefix is never exempt.
     ///
-    /// `method` is taken as sent, because methods are case-sensitive (RFC 9110 §9.1). `host` may have
-    /// a port, and `path` a query. The time is linear in the length of the path, and in the number of
-    /// patterns.
+    /// `method` is taken as sent, because methods are case-sensitive (RFC 9110 §9.1). `host` may
+    /// have a port, and `path` a query. The time is linear in the length of the path, and in the
+    /// number of patterns.
     pub fn route(&self, method: &str, host: &str, path: &str) -> Option<&Binding> {
         let target = RouteTarget::read(method, host, path);
         let mut matching = self.routes.matching(&target).filter_map(|index| self.bindings.get(index));
@@ -54,15 +54,15 @@ impl Policy {
         self.caps().find(|cap| cap.name == name)
     }
 
-    /// Returns the priority of a request for `route`: that of its binding, or that of base if it has
-    /// no binding.
+    /// Returns the priority of a request for `route`: that of its binding, or that of base if it
+    /// has no binding.
     pub fn priority(&self, route: Option<&Binding>) -> Priority {
         route.or(self.base.as_ref()).map(|binding| binding.capacity.priority).unwrap_or_default()
     }
 
     /// Returns how long the origin may take until its answer to a request for `route` begins: the
-    /// `timeout` of the binding, or else of base. A request of an exempt binding does not meet base.
-    /// `None`: the time is not bounded.
+    /// `timeout` of the binding, or else of base. A request of an exempt binding does not meet
+    /// base. `None`: the time is not bounded.
     pub fn timeout(&self, route: Option<&Binding>) -> Option<Span> {
         let base = self.base.as_ref().filter(|_| !route.is_some_and(|binding| binding.exempt));
         let own = route.and_then(|binding| binding.capacity.timeout);
@@ -75,8 +75,8 @@ impl Policy {
         limits.any(|limit| matches!(limit.allowance, Allowance::Quota(_)))
     }
 
-    /// The names of the headers that hold the keys of bindings with a `per_key` limit. A name may come
-    /// more than once.
+    /// The names of the headers that hold the keys of bindings with a `per_key` limit. A name may
+    /// come more than once.
     pub fn key_headers(&self) -> impl Iterator<Item = &str> {
         let counts_keys = |binding: &&Binding| binding.limits.iter().any(|limit| limit.scope == Scope::Key);
         self.all_bindings().filter(counts_keys).flat_map(|binding| binding.key.iter().filter_map(KeySource::header))

@@ -1,5 +1,5 @@
-//! The configuration: vars → a validated, immutable [`Policy`], or all faults at once, each with its
-//! location.
+//! The configuration: vars → a validated, immutable [`Policy`], or all faults at once, each with
+//! its location.
 //!
 //! ```text
 //! vars ─▶ known_names ─┬─▶ settings            ─┐
@@ -7,18 +7,19 @@
 //! ```
 //!
 //! The Worker and `make check` use this one parser, so a configuration that passes the check is the
-//! one that runs. Nothing ever means "unlimited": a field or a value that cannot be read is a fault.
+//! one that runs. Nothing ever means "unlimited": a field or a value that cannot be read is a
+//! fault.
 //!
 //! **A new field of a binding** takes these steps:
 //!
 //! 1. its row in `FIELDS` of `known_names`, which says whether it contradicts `exempt`;
-//! 2. the field of `Binding` in `binding`, or of `Capacity` in `capacity`, and its reader in the same
-//!    file. The compiler then names the places that build the type;
+//! 2. the field of `Binding` in `binding`, or of `Capacity` in `capacity`, and its reader in the
+//!    same file. The compiler then names the places that build the type;
 //! 3. its line in `bin/check/lists.rs`, or its column in `bin/check/table.rs`;
 //! 4. its row in `docs/configuration.md`. A test compares that page with `FIELDS`.
 //!
-//! **A new var** takes its name in `SETTINGS` of `known_names`, the field of `Settings` and its reader
-//! in `settings`, and a row in `docs/configuration.md`.
+//! **A new var** takes its name in `SETTINGS` of `known_names`, the field of `Settings` and its
+//! reader in `settings`, and a row in `docs/configuration.md`.
 //!
 //! Values:
 //!

@@ -3,8 +3,8 @@
 use crate::policy::host::is_name;
 use crate::policy::path::is_pchar;
 
-/// Reads a URL: `http://` or `https://`, a host, and optionally a port and a path prefix. Returns it
-/// with scheme and host in lower case, and without a slash at the end.
+/// Reads a URL: `http://` or `https://`, a host, and optionally a port and a path prefix. Returns
+/// it with scheme and host in lower case, and without a slash at the end.
 ///
 /// A message never quotes the whole value, because a URL may hold a password.
 pub(super) fn parse(url: &str) -> Result<String, String> {
@@ -32,8 +32,8 @@ pub(super) fn parse(url: &str) -> Result<String, String> {
     Ok(origin.trim_end_matches('/').to_owned())
 }
 
-/// Reads `HOST` or `HOST:PORT`, with an IPv6 address in brackets. Returns it in lower case. `None`: it
-/// is not such a name.
+/// Reads `HOST` or `HOST:PORT`, with an IPv6 address in brackets. Returns it in lower case. `None`:
+/// it is not such a name.
 pub(super) fn authority_name(authority: &str) -> Option<String> {
     let (host, port) = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, after)) => {

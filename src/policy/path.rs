@@ -2,17 +2,18 @@
 //!
 //! A request is forwarded as it came. This spelling serves matching alone.
 //!
-//! - Escapes of plain characters are decoded, once: `%6C` is `l`, and `%256C` stays `%256C`. Plain are
-//!   the characters that a segment may hold unescaped (`pchar`, RFC 3986 §3.3: letters, digits and
-//!   ``-._~!$&'()*+,;=:@``). RFC 3986 has `%40` and `@` differ, and routers do not: Fastify decodes
-//!   `%21`, nginx decodes all of them, and both take a parameter `%40me` for `@me`.
-//! - All other escapes stay, in upper-case hex. `%2F` and `%5C` are never a slash: `/api%2Flogin` is
-//!   one segment.
-//! - Bytes that no path may hold unescaped are escaped: a space, `"`, non-ASCII letters in UTF-8, and
-//!   a `%` that begins no escape.
+//! - Escapes of plain characters are decoded, once: `%6C` is `l`, and `%256C` stays `%256C`. Plain
+//!   are the characters that a segment may hold unescaped (`pchar`, RFC 3986 §3.3: letters, digits
+//!   and ``-._~!$&'()*+,;=:@``). RFC 3986 has `%40` and `@` differ, and routers do not: Fastify
+//!   decodes `%21`, nginx decodes all of them, and both take a parameter `%40me` for `@me`.
+//! - All other escapes stay, in upper-case hex. `%2F` and `%5C` are never a slash: `/api%2Flogin`
+//!   is one segment.
+//! - Bytes that no path may hold unescaped are escaped: a space, `"`, non-ASCII letters in UTF-8,
+//!   and a `%` that begins no escape.
 //! - Dot segments are removed (RFC 3986 §5.2.4). `%2e` is a dot.
 //! - Several slashes are one. A slash at the end is left out.
-//! - A backslash is a slash, as URL parsers read it for `http` (a "special" scheme in the URL standard).
+//! - A backslash is a slash, as URL parsers read it for `http` (a "special" scheme in the URL
+//!   standard).
 //! - Case counts, and `;` is an ordinary character.
 
 use crate::identity::percent::{self, Unit};
@@ -22,13 +23,14 @@ use crate::identity::percent::{self, Unit};
 pub struct Path(String);
 
 impl Path {
-    /// Reads a path as sent. A query or fragment after it is left out. The time is linear in the length.
+    /// Reads a path as sent. A query or fragment after it is left out. The time is linear in the
+    /// length.
     pub fn read(raw: &str) -> Path {
         Path::decode(raw, is_pchar)
     }
 
-    /// Reads the path of a pattern. In a pattern `:` and `*` are syntax, so their escapes stay and stand
-    /// for the characters themselves.
+    /// Reads the path of a pattern. In a pattern `:` and `*` are syntax, so their escapes stay and
+    /// stand for the characters themselves.
     pub(super) fn read_pattern(raw: &str) -> Path {
         Path::decode(raw, |byte| is_pchar(byte) && !SYNTAX.contains(&byte))
     }
@@ -70,9 +72,9 @@ impl Path {
         &self.0
     }
 
-    /// Whether some origins read a parent segment in the path that others do not: `..%2F`, `..%5C` or
-    /// `..;`. An origin that decodes these before it resolves dot segments, or that removes parameters,
-    /// leaves the prefix that the path seems to lie in.
+    /// Whether some origins read a parent segment in the path that others do not: `..%2F`, `..%5C`
+    /// or `..;`. An origin that decodes these before it resolves dot segments, or that removes
+    /// parameters, leaves the prefix that the path seems to lie in.
     pub(super) fn hides_parent_segment(&self) -> bool {
         let pieces = self.segments().flat_map(|segment| segment.split("%2F")).flat_map(|piece| piece.split("%5C"));
         let mut names = pieces.filter_map(|piece| piece.split(';').next());

@@ -8,8 +8,9 @@ use crate::policy::fault::Faults;
 use crate::policy::limit::Scope;
 use crate::policy::priority::Priority;
 
-/// Records a fault for each priority that decides nothing, because no request of its binding meets a
-/// cap or a `global` limit. `given` has the name of each binding with a `priority` field, and its var.
+/// Records a fault for each priority that decides nothing, because no request of its binding meets
+/// a cap or a `global` limit. `given` has the name of each binding with a `priority` field, and its
+/// var.
 pub(super) fn find_unused(
     base: Option<&Binding>,
     bindings: &[Binding],
@@ -36,8 +37,8 @@ fn is_shared(binding: &Binding) -> bool {
     in_flight.is_some() || sockets.is_some() || binding.limits.iter().any(|limit| limit.scope == Scope::Global)
 }
 
-/// Sets the highest priority among the requests that meet each cap. All requests but exempt ones meet
-/// the caps of base.
+/// Sets the highest priority among the requests that meet each cap. All requests but exempt ones
+/// meet the caps of base.
 pub(super) fn set_highest(base: Option<&mut Binding>, bindings: &mut [Binding]) {
     let meet_base = bindings.iter().filter(|binding| !binding.exempt);
     let highest_of_all = meet_base.map(|binding| binding.capacity.priority).max().unwrap_or(Priority::Low);

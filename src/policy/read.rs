@@ -14,8 +14,8 @@ use crate::policy::{binding, known_names, priority_effect, route_table, settings
 impl Policy {
     /// Reads the vars of one deployment. A limit is a table, or the JSON text of one.
     ///
-    /// A `null` stands for a platform binding (a Durable Object, a database), which is no var. Under
-    /// a name that begins with `LIMIT_` it is a fault.
+    /// A `null` stands for a platform binding (a Durable Object, a database), which is no var.
+    /// Under a name that begins with `LIMIT_` it is a fault.
     ///
     /// # Errors
     /// All faults, each with its location.

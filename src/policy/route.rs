@@ -13,8 +13,8 @@
 //! 4. the host: a name beats `*.example.com`, which beats `*.com`, which beats no host;
 //! 5. the method: a listed method beats no method.
 //!
-//! **Invariant:** each request has at most one winner, whatever the order of bindings. Two patterns
-//! that match the same request and tie in all five have the same host, the same path and a method in
+//! **Invariant:** each request has at most one winner, in any order of bindings. Two patterns that
+//! match the same request and tie in all five have the same host, the same path and a method in
 //! common. Two such patterns in one configuration are a fault.
 
 use core::fmt;
@@ -93,8 +93,8 @@ impl<'a> RouteTarget<'a> {
 }
 
 impl Pattern {
-    /// Whether the pattern matches this request. The time is linear in the shorter of the two paths:
-    /// each segment is compared once.
+    /// Whether the pattern matches this request. The time is linear in the shorter of the two
+    /// paths: each segment is compared once.
     pub(super) fn matches(&self, target: &RouteTarget<'_>) -> bool {
         self.matches_path(&target.path) && self.host.matches(&target.host) && self.accepts_method(target.method)
     }
@@ -109,7 +109,7 @@ impl Pattern {
         start && (self.tail == Tail::Anything || sent.next().is_none())
     }
 
-    /// Whether requests of this method can match, whatever their path.
+    /// Whether requests of this method can match, on any path.
     pub(super) fn accepts_method(&self, method: &str) -> bool {
         self.methods.is_empty() || self.methods.contains(method)
     }
@@ -129,9 +129,9 @@ impl Pattern {
         }
     }
 
-    /// Returns one text for each method of the pattern, or one text if it has none. Two patterns that
-    /// have a text in common match the same requests of that method. The names of `:name` segments
-    /// are left out, since they play no part in matching.
+    /// Returns one text for each method of the pattern, or one text if it has none. Two patterns
+    /// that have a text in common match the same requests of that method. The names of `:name`
+    /// segments are left out, since they play no part in matching.
     pub(super) fn identities(&self) -> Vec<String> {
         let url = self.printed_url(|_| "");
         match self.methods.is_empty() {

@@ -71,8 +71,8 @@ impl Segment {
     }
 }
 
-/// The methods that the runtime accepts. It answers 501 to all others, so a route for another method
-/// would never match; most often it is a misspelling.
+/// The methods that the runtime accepts. It answers 501 to all others, so a route for another
+/// method would never match; most often it is a misspelling.
 const METHODS: &[&str] = &[
     "ACL",
     "CHECKOUT",

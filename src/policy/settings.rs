@@ -27,8 +27,8 @@ pub enum HeaderStyle {
 /// The vars that are not limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// `ORIGIN` with its path prefix and without a slash at the end: `https://origin.example.com/v2`.
-    /// `None`: requests go on to the origin of their route.
+    /// `ORIGIN` with its path prefix and without a slash at the end:
+    /// `https://origin.example.com/v2`. `None`: requests go on to the origin of their route.
     pub origin: Option<String>,
     /// `HEADERS`: the rate headers that answers carry.
     pub headers: HeaderStyle,
@@ -46,8 +46,8 @@ pub struct Settings {
     pub durable_after: Span,
     /// `DEADLINE`: how long the whole decision about one request may take, 10 ms to 10 s.
     pub deadline: Span,
-    /// `BUDGET`: calls to actors that the deployment may make in a UTC day, 1,000 or more. `None`: their
-    /// number is not bounded.
+    /// `BUDGET`: calls to actors that the deployment may make in a UTC day, 1,000 or more. `None`:
+    /// their number is not bounded.
     pub budget: Option<u64>,
     /// `RETENTION`: the days of quota counts that D1 keeps, 2 to 400.
     pub retention_days: u16,
@@ -71,7 +71,8 @@ impl Default for Settings {
     }
 }
 
-/// Reads the settings among `vars`, all but `KEY`. A var that is missing or at fault has its default.
+/// Reads the settings among `vars`, all but `KEY`. A var that is missing or at fault has its
+/// default.
 pub(super) fn read(vars: &BTreeMap<String, Value>, faults: &mut Faults) -> Settings {
     let mut read = Settings::default();
     for (name, value) in vars.iter().filter(|(_, value)| !value.is_null()) {

@@ -55,8 +55,8 @@ impl Deployment {
         self.own.get(key)
     }
 
-    /// Returns a key that wrangler hands down (`migrations`, `workers_dev`): the deployment's own, or
-    /// else that of the top level. `None`: neither has it.
+    /// Returns a key that wrangler hands down (`migrations`, `workers_dev`): the deployment's own,
+    /// or else that of the top level. `None`: neither has it.
     pub fn inherited(&self, key: &str) -> Option<&Value> {
         self.own.get(key).or_else(|| self.top.get(key))
     }
@@ -70,8 +70,8 @@ impl Deployment {
     }
 }
 
-/// Returns the value as wrangler would hand it to the Worker. A value without a form in JSON (a date,
-/// `nan`) becomes a text, which is then a fault where a number was expected.
+/// Returns the value as wrangler would hand it to the Worker. A value without a form in JSON (a
+/// date, `nan`) becomes a text, which is then a fault where a number was expected.
 fn json(value: &Value) -> Json {
     match value {
         Value::String(text) => Json::from(text.as_str()),

@@ -1,8 +1,8 @@
 //! `make check`: reads a wrangler.toml as the Worker would, and prints the limits or all faults.
 //!
-//! Exit codes: 0 without faults, 1 with faults, 2 after a wrong call. Secrets and vars of the dashboard
-//! are not in the file, so this program does not see them. The Worker checks them with the same
-//! parser.
+//! Exit codes: 0 without faults, 1 with faults, 2 after a wrong call. Secrets and vars of the
+//! dashboard are not in the file, so this program does not see them. The Worker checks them with
+//! the same parser.
 //!
 //! - `deployment`: the deployments of a wrangler.toml;
 //! - `lists`: the lines below the table;

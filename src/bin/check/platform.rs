@@ -19,8 +19,8 @@ const EXAMPLE_ORIGIN: &str = "https://origin.example.com";
 /// The compatibility flag with which the Worker learns that a client has left.
 const REQUEST_SIGNAL: &str = "enable_request_signal";
 
-/// Finds parts of the platform that the Worker needs and the deployment lacks. `policy` is `None` if
-/// the vars have faults of their own.
+/// Finds parts of the platform that the Worker needs and the deployment lacks. `policy` is `None`
+/// if the vars have faults of their own.
 pub fn faults(deployment: &Deployment, policy: Option<&Policy>) -> Vec<Fault> {
     let mut faults: Vec<Fault> = class_fault(deployment).into_iter().collect();
     let has_database = || tables(deployment.own("d1_databases")).any(|database| is(database, "binding", "DB"));

@@ -42,8 +42,8 @@ fn policy(deployment: &Deployment) -> Result<Option<Policy>, Vec<Fault>> {
     }
 }
 
-/// Appends the limits and warnings of one deployment. Results of `write!` are ignored, because writing
-/// to a `String` cannot fail.
+/// Appends the limits and warnings of one deployment. Results of `write!` are ignored, because
+/// writing to a `String` cannot fail.
 fn describe(deployment: &Deployment, policy: Option<&Policy>, text: &mut String) {
     if !text.is_empty() {
         text.push('\n');
@@ -66,8 +66,8 @@ fn describe(deployment: &Deployment, policy: Option<&Policy>, text: &mut String)
     }
 }
 
-/// Warns of bindings that count keys and no addresses. A key is a claim: a client that sends a new one
-/// with each request meets no such limit.
+/// Warns of bindings that count keys and no addresses. A key is a claim: a client that sends a new
+/// one with each request meets no such limit.
 fn keys_alone(policy: &Policy) -> Vec<String> {
     let counts = |binding: &Binding, scope| {
         binding.limits.iter().any(|limit| limit.scope == scope && limit.mode == Mode::Enforce)

@@ -12,8 +12,8 @@ type Row = [String; 9];
 /// The cells of one line after its route.
 type LimitCells = [String; 8];
 
-/// Returns one row for each limit, and one for each further pattern of a route. Columns are two spaces
-/// apart.
+/// Returns one row for each limit, and one for each further pattern of a route. Columns are two
+/// spaces apart.
 pub fn table(policy: &Policy) -> String {
     let mut rows = vec![HEADINGS.map(str::to_owned)];
     rows.extend(policy.base.iter().chain(&policy.bindings).flat_map(binding_rows));

@@ -1,5 +1,5 @@
-//! IPv4 addresses inside IPv6 addresses, in lists of networks. `tests/data/reading.json` has those of
-//! callers.
+//! IPv4 addresses inside IPv6 addresses, in lists of networks. The cases of callers are in
+//! `tests/data/reading.json`.
 
 use super::is_in;
 

@@ -8,7 +8,7 @@ mod nets;
 
 use penstock::identity::{Address, HeadersAndQuery, Nets};
 
-/// A request with these headers, whose names are in lower case, and this query.
+/// A request with these headers (names in lower case) and this query.
 #[derive(Clone, Default)]
 struct Request<'a> {
     headers: Vec<(&'a str, String)>,

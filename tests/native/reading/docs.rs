@@ -60,8 +60,8 @@ fn section(page: &mut String, title: &str, tables: &[Table], columns: [&str; 2])
     }
 }
 
-/// Prints a text as code in a table: each line as a piece, and in quotes if a reader could not see its
-/// ends.
+/// Prints a text as code in a table: each line as a piece, and in quotes if a reader could not see
+/// its ends.
 fn code(text: &str) -> String {
     if text.contains('\n') {
         return text.lines().map(code).collect::<Vec<_>>().join(" and ");

@@ -18,8 +18,8 @@ struct Reading {
     differences: Vec<Difference>,
 }
 
-/// Cases of one kind. The columns of a case are the text that is sent, the text it is read as (`null`:
-/// nothing can be read), and for some tables another header that is sent.
+/// Cases of one kind. The columns of a case are the text that is sent, the text it is read as
+/// (`null`: nothing can be read), and for some tables another header that is sent.
 #[derive(Deserialize)]
 struct Table {
     id: String,
