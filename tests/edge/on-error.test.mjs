@@ -1,32 +1,18 @@
-// When a limit cannot be checked: `on_error` decides, inside the deadline, and nobody shouts.
+// Limits that cannot be checked: `on_error` decides, within the deadline, and the logs stay short.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { count, HOUR, inTurn, MINUTE, NOON, parallel, problem, start, until } from "./harness/index.mjs";
+import { count, HOUR, inTurn, MINUTE, parallel, problem, start, until } from "./harness/index.mjs";
 
-let edge;
-const late = [];
-before(async () => {
-  const vars = {
-    DEADLINE: null, // as it is by default
-    LIMIT_OPEN: { route: "/open", per_ip: "5/min", on_error: "open" },
-    LIMIT_CLOSED: { route: "/closed", per_ip: "5/min", on_error: "closed" },
-    LIMIT_LOCAL: { route: "/local", per_ip: "5/min", on_error: "local" },
-    LIMIT_DEFAULT: { route: "/default", per_ip: "5/min", global: "5/min" },
-    LIMIT_ALL: { route: "/all", global: "5/min" },
-  };
-  edge = await start({ after: (stop) => late.push(stop) }, { vars });
-});
-after(() => Promise.all(late.map((stop) => stop())));
-
-let tests = 0;
-async function caller() {
-  tests += 1;
-  await edge.freeze(NOON + tests * HOUR);
-  edge.origin.forget();
-  edge.logs.length = 0;
-  return { ip: `203.0.113.${tests}` };
-}
+const vars = {
+  DEADLINE: null, // the default
+  LIMIT_OPEN: { route: "/open", per_ip: "5/min", on_error: "open" },
+  LIMIT_CLOSED: { route: "/closed", per_ip: "5/min", on_error: "closed" },
+  LIMIT_LOCAL: { route: "/local", per_ip: "5/min", on_error: "local" },
+  LIMIT_DEFAULT: { route: "/default", per_ip: "5/min", global: "5/min" },
+  LIMIT_ALL: { route: "/all", global: "5/min" },
+};
+const edge = await start({ after }, { vars });
 
 const warnings = () => edge.logs.filter(({ level }) => level !== "log" && level !== "info");
 const unavailable = (answer, limit) => {
@@ -49,8 +35,8 @@ const faults = {
 };
 
 for (const [name, actor] of Object.entries(faults)) {
-  test(`sto_01_an_actor_${name.replaceAll(" ", "_")}: on_error decides, inside the deadline`, async () => {
-    const who = await caller();
+  test(`STO-01: an actor that is ${name} leaves the decision to on_error, within the deadline`, async () => {
+    const who = await edge.newCaller();
     await edge.fail({ actor });
     const began = performance.now();
     const [open, closed, local, shared] = await Promise.all(
@@ -70,20 +56,20 @@ for (const [name, actor] of Object.entries(faults)) {
   });
 }
 
-test("sto_01_an_overloaded_actor_is_never_asked_twice", async () => {
-  const who = await caller();
+test("STO-01: an overloaded actor is not called again", async () => {
+  const who = await edge.newCaller();
   await edge.fail({ actor: { kind: "throw", flags: { overloaded: true, retryable: true } } });
   for (const path of ["/open", "/closed", "/local", "/all"]) {
     const before = (await edge.asked()).calls;
     await inTurn(5, () => edge.get(path, who));
-    assert.equal((await edge.asked()).calls - before, 1, `${path}: once, and then it is left alone`);
+    assert.equal((await edge.asked()).calls - before, 1, `${path}: one call, and then none`);
     await edge.advance(MINUTE);
   }
   await edge.fail({ actor: null });
 });
 
-test("a disconnected actor is asked at most once more, and that may help", async () => {
-  const who = await caller();
+test("a disconnected actor is called at most once more, and the second call may be answered", async () => {
+  const who = await edge.newCaller();
   const disconnected = { kind: "throw", message: "Network connection lost.", flags: { retryable: true } };
   await edge.fail({ actor: disconnected });
   const before = (await edge.asked()).calls;
@@ -94,8 +80,8 @@ test("a disconnected actor is asked at most once more, and that may help", async
   await edge.fail({ actor: null });
 });
 
-test("sto_04_every_actor_down_for_ten_thousand_requests", async () => {
-  const who = await caller();
+test("STO-04: with every actor down, ten thousand requests are decided by on_error and logged four times", async () => {
+  const who = await edge.newCaller();
   await edge.fail({ actor: { kind: "throw", flags: { overloaded: true } } });
   const paths = ["/open", "/closed", "/local", "/all"];
   const statuses = Object.fromEntries(paths.map((path) => [path, { 200: 0, 429: 0, 503: 0 }]));
@@ -116,8 +102,8 @@ test("sto_04_every_actor_down_for_ten_thousand_requests", async () => {
   assert.deepEqual([...limits].sort(), ["all/global", "closed/ip", "local/ip", "open/ip"], "one warning per limit and interval");
 });
 
-test("sto_04_the_next_interval_may_warn_again", async () => {
-  const who = await caller();
+test("STO-04: an outage that goes on is logged again an hour later", async () => {
+  const who = await edge.newCaller();
   await edge.fail({ actor: { kind: "throw", flags: { overloaded: true } } });
   await inTurn(3, () => edge.get("/open", who));
   await edge.advance(HOUR);
@@ -127,8 +113,8 @@ test("sto_04_the_next_interval_may_warn_again", async () => {
   assert.equal(warnings().length, 2);
 });
 
-test("by default a caller's limits go on alone and a shared one is closed", async () => {
-  const who = await caller();
+test("without on_error, an isolate counts callers' limits by itself and refuses for shared ones", async () => {
+  const who = await edge.newCaller();
   await edge.fail({ actor: { kind: "throw", match: "ip/" } });
   const answers = await inTurn(7, () => edge.get("/default", who));
   assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200, 200, 200, 429, 429]);
@@ -137,7 +123,7 @@ test("by default a caller's limits go on alone and a shared one is closed", asyn
   await edge.fail({ actor: null });
 });
 
-test("who is refused uses up nothing of a day while nobody can be asked", async (t) => {
+test("a request that is refused during an outage uses up none of its caller's day", async (t) => {
   const vars = {
     LIMIT_BOTH: { route: "/both", per_ip: "3/min", per_key: "12/day" },
     LIMIT_KEY: { route: "/key", per_key: ["3/min", "12/day"] },
@@ -151,10 +137,10 @@ test("who is refused uses up nothing of a day while nobody can be asked", async 
     }
     await edge.advance(MINUTE);
   }
-  assert.equal((await edge.get("/key", { ip: "203.0.113.7", key: "k" })).json.reason, "quota_exhausted", "and what passed is counted");
+  assert.equal((await edge.get("/key", { ip: "203.0.113.7", key: "k" })).json.reason, "quota_exhausted", "admitted requests are counted");
 });
 
-test("a late actor holds nobody up for longer than DEADLINE says", async (t) => {
+test("an actor that hangs delays two requests by DEADLINE, and the next ones not at all", async (t) => {
   const vars = { DEADLINE: "50ms", LIMIT_X: { route: "/*", per_ip: "5/min", on_error: "open" } };
   const edge = await start(t, { vars });
   await edge.get("/", { ip: "203.0.113.7" });
@@ -167,10 +153,10 @@ test("a late actor holds nobody up for longer than DEADLINE says", async (t) => 
   }
   const [first, second, ...rest] = times;
   assert.ok([first, second].every((time) => time >= 45 && time < 200), `${times.map(Math.round)} ms`);
-  assert.ok(rest.sort((a, b) => a - b)[1] < 40, `${times.map(Math.round)} ms: nobody waits for it any more`);
+  assert.ok(rest.sort((a, b) => a - b)[1] < 40, `${times.map(Math.round)} ms: no request waits any more`);
 });
 
-test("what on_error decides of a cap is told in the trace as well", async (t) => {
+test("a cap that cannot be checked is counted in the trace", async (t) => {
   const vars = { TRACE: "header", DEADLINE: "200ms", LIMIT_ALL: { route: "/*", in_flight: "5", per_ip: "5/min", on_error: "open" } };
   const edge = await start(t, { vars });
   await edge.fail({ actor: { kind: "throw" } });
@@ -179,7 +165,7 @@ test("what on_error decides of a cap is told in the trace as well", async (t) =>
   assert.match(answer.headers["penstock-trace"], /unchecked=2/);
 });
 
-test("a decision is made within DEADLINE, however many caps cannot be asked", async (t) => {
+test("several caps whose actors hang delay a request by DEADLINE in all", async (t) => {
   const vars = {
     DEADLINE: "300ms",
     LIMIT_BASE: { in_flight: "10", global: "1000/s", per_ip: "100/s", on_error: "local" },
@@ -198,7 +184,7 @@ test("a decision is made within DEADLINE, however many caps cannot be asked", as
   }
 });
 
-test("a cap's actor that hangs is left alone: fewer and fewer calls, and nobody waits", async (t) => {
+test("a cap's actor that hangs gets fewer and fewer calls, and requests stop waiting for it", async (t) => {
   const edge = await start(t, { vars: { DEADLINE: "300ms", LIMIT_ALL: { route: "/*", in_flight: "5", on_error: "open" } } });
   await edge.run();
   await edge.fail({ actor: { kind: "hang", ms: 5_000 } });
@@ -214,12 +200,13 @@ test("a cap's actor that hangs is left alone: fewer and fewer calls, and nobody 
   }
   const { calls } = await edge.asked();
   t.diagnostic(`${calls} calls in 6 s, and ${waited} waited`);
-  // 0, 300 ms, and after pauses of 250, 500, 1,000, 2,000 ms, each up to half as long again or as short.
+  // Two calls 300 ms apart, then one after each pause: 250, 500, 1,000 and 2,000 ms, each by up to
+  // half of it longer or shorter.
   assert.ok(calls <= 7, `${calls} calls`);
   assert.ok(waited <= 2 * 3 + calls - 2, `${waited} waited`);
 });
 
-test("an overloaded actor of a cap gets pauses that grow", async (t) => {
+test("a cap's actor that is overloaded gets fewer and fewer calls", async (t) => {
   const edge = await start(t, { vars: { DEADLINE: "300ms", LIMIT_ALL: { route: "/*", in_flight: "5", on_error: "open" } } });
   await edge.run();
   await edge.fail({ actor: { kind: "throw", flags: { overloaded: true } } });
@@ -232,7 +219,7 @@ test("an overloaded actor of a cap gets pauses that grow", async (t) => {
   assert.ok(calls <= 7, `${calls} calls in 8 s`);
 });
 
-test("it is logged when a cap is checked again", async (t) => {
+test("a cap that is checked again is logged", async (t) => {
   const edge = await start(t, { vars: { DEADLINE: "200ms", LIMIT_ALL: { route: "/*", in_flight: "5", on_error: "open" } } });
   await edge.run();
   await edge.fail({ actor: { kind: "throw" } });

@@ -1,45 +1,34 @@
-// Rolling limits, under a clock that moves only when told.
+// Rolling rates, under a clock that moves only where a test moves it.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { count, HOUR, inTurn, MINUTE, NOON, parallel, Random, refusal, SECOND, start } from "./harness/index.mjs";
+import { after, test } from "node:test";
+import { count, HOUR, inTurn, MINUTE, parallel, Random, refusal, SECOND, start } from "./harness/index.mjs";
 
-let edge;
-const late = [];
-before(async () => {
-  const vars = {
-    LIMIT_FIVE: { route: "/five", per_ip: "5/min" },
-    LIMIT_TEN: { route: "/ten", per_ip: "10/min" },
-    LIMIT_DAY: { route: "/24h", per_ip: "5/24h" },
-    LIMIT_FAST: { route: "/fast", per_ip: "10/s" },
-    LIMIT_MONTH: { route: "/month", per_ip: "1/30d" },
-    LIMIT_BURST: { route: "/burst", per_ip: "60/min burst 10" },
-    LIMIT_HEAVY: { route: "/heavy", per_ip: "10/min", cost: 10 },
-    LIMIT_COST: { route: "/cost", per_ip: "10/min", cost: 4 },
-    LIMIT_TWO: { route: "/two", per_ip: ["5/s", "8/min"] },
-  };
-  edge = await start({ after: (stop) => late.push(stop) }, { vars });
-});
-after(() => Promise.all(late.map((stop) => stop())));
+const vars = {
+  LIMIT_FIVE: { route: "/five", per_ip: "5/min" },
+  LIMIT_TEN: { route: "/ten", per_ip: "10/min" },
+  LIMIT_DAY: { route: "/24h", per_ip: "5/24h" },
+  LIMIT_FAST: { route: "/fast", per_ip: "10/s" },
+  LIMIT_MONTH: { route: "/month", per_ip: "1/30d" },
+  LIMIT_BURST: { route: "/burst", per_ip: "60/min burst 10" },
+  LIMIT_HEAVY: { route: "/heavy", per_ip: "10/min", cost: 10 },
+  LIMIT_COST: { route: "/cost", per_ip: "10/min", cost: 4 },
+  LIMIT_TWO: { route: "/two", per_ip: ["5/s", "8/min"] },
+};
+const edge = await start({ after }, { vars });
 
-/** Each test has an address of its own, and finds the clock at a time that no test before it has seen. */
-let tests = 0;
-async function caller() {
-  tests += 1;
-  await edge.freeze(NOON + tests * 1000 * HOUR);
-  edge.origin.forget();
-  return { ip: `203.0.113.${tests}` };
-}
+/** A caller of its own for each test, later than the longest period here: 30 days. */
+const caller = () => edge.newCaller(1_000 * HOUR);
 
 /** How many of `n` requests in parallel pass. */
 async function passing(n, path, who) {
   return count(await parallel(n, () => edge.get(path, who)), 200);
 }
 
-test("gcr_01_six_at_once_on_five_a_day_pass_five", async () => {
+test("GCR-01: of six requests at once, a burst of five admits five", async () => {
   assert.equal(await passing(6, "/24h", await caller()), 5);
 });
 
-test("gcr_03_a_cost_of_the_whole_burst_passes_on_a_full_bucket", async () => {
+test("GCR-03: a request that costs the whole burst passes on a full bucket", async () => {
   const who = await caller();
   assert.equal((await edge.get("/heavy", who)).status, 200);
   refusal(await edge.get("/heavy", who), { limit: "heavy/ip", retry_after: 60 }, edge.at);
@@ -47,15 +36,15 @@ test("gcr_03_a_cost_of_the_whole_burst_passes_on_a_full_bucket", async () => {
   assert.equal((await edge.get("/heavy", who)).status, 200);
 });
 
-test("a cost is taken whole or not at all", async () => {
+test("a request that costs more than is left takes nothing", async () => {
   const who = await caller();
-  assert.equal(await passing(5, "/cost", who), 2, "4 + 4 of 10, and 2 are no 4");
+  assert.equal(await passing(5, "/cost", who), 2, "4 + 4 of 10; the 2 that are left are not enough");
   refusal(await edge.get("/cost", who), { retry_after: 12 }, edge.at);
   await edge.advance(12 * SECOND);
   assert.equal(await passing(2, "/cost", who), 1);
 });
 
-test("gcr_05_clock_steps_never_charge_twice_and_never_lock_out", async () => {
+test("GCR-05: a clock that steps back or forward charges no request twice and locks no caller out", async () => {
   const who = await caller();
   const base = edge.at;
   await edge.freeze(base + 100 * SECOND);
@@ -64,7 +53,7 @@ test("gcr_05_clock_steps_never_charge_twice_and_never_lock_out", async () => {
   const { retry_after } = refusal(await edge.get("/five", who));
   assert.ok(retry_after <= 60, `a wait of ${retry_after} s`);
   await edge.freeze(base + 112 * SECOND);
-  assert.equal(await passing(2, "/five", who), 1, "one has come back, neither more nor less");
+  assert.equal(await passing(2, "/five", who), 1, "exactly one token has come back");
   await edge.advance(HOUR);
   assert.equal(await passing(6, "/five", who), 5);
   await edge.advance(-HOUR);
@@ -73,7 +62,7 @@ test("gcr_05_clock_steps_never_charge_twice_and_never_lock_out", async () => {
   }
 });
 
-test("gcr_07_idle_time_is_no_credit_beyond_the_burst", async () => {
+test("GCR-07: an idle caller saves up no more than the burst", async () => {
   const who = await caller();
   assert.equal(await passing(15, "/five", who), 5);
   await edge.advance(10 * MINUTE);
@@ -82,11 +71,11 @@ test("gcr_07_idle_time_is_no_credit_beyond_the_burst", async () => {
   assert.equal(await passing(15, "/five", who), 5);
 });
 
-test("gcr_07_a_new_caller_with_fifty_at_once_gets_the_burst", async () => {
+test("GCR-07: a new caller that sends fifty requests at once gets the burst", async () => {
   assert.equal(await passing(50, "/burst", await caller()), 10);
 });
 
-test("gcr_09_refusals_do_not_put_off_what_was_promised", async () => {
+test("GCR-09: refused requests do not delay the next admission", async () => {
   const who = await caller();
   const from = edge.at;
   const passed = [];
@@ -97,7 +86,7 @@ test("gcr_09_refusals_do_not_put_off_what_was_promised", async () => {
   assert.deepEqual(passed, [0, 0.1, 0.2, 0.3, 0.4, 12, 24, 36, 48]);
 });
 
-test("gcr_09_no_window_has_an_edge_to_double_at", async () => {
+test("GCR-09: requests before and after a full minute share one rate", async () => {
   const who = await caller();
   const minute = Math.floor(edge.at / MINUTE) * MINUTE;
   await edge.freeze(minute + 59_900);
@@ -106,7 +95,7 @@ test("gcr_09_no_window_has_an_edge_to_double_at", async () => {
   assert.equal(await passing(10, "/ten", who), 0);
 });
 
-test("hdr_01_retry_after_is_always_whole_seconds_from_one_up", async () => {
+test("HDR-01: Retry-After is always a whole number of seconds, one or more", async () => {
   const who = await caller();
   for (const [path, passes] of [["/five", 5], ["/fast", 10], ["/month", 1]]) {
     const answers = await parallel(70 + passes, () => edge.get(path, who));
@@ -116,7 +105,7 @@ test("hdr_01_retry_after_is_always_whole_seconds_from_one_up", async () => {
   }
 });
 
-test("hdr_03_the_wait_counts_down_to_the_moment_it_names", async () => {
+test("HDR-03: the wait that a refusal names counts down, and a request after it passes", async () => {
   const who = await caller();
   assert.equal(await passing(10, "/ten", who), 10);
   refusal(await edge.get("/ten", who), { limit: "ten/ip", retry_after: 6 }, edge.at);
@@ -128,7 +117,7 @@ test("hdr_03_the_wait_counts_down_to_the_moment_it_names", async () => {
   refusal(await edge.get("/ten", who), { retry_after: 6 }, edge.at);
 });
 
-test("who waits exactly as long as told gets in, a hundred times of a hundred", async () => {
+test("a caller that waits as long as Retry-After says passes, a hundred times of a hundred", async () => {
   const who = await caller();
   const random = new Random(Random.seed());
   await passing(5, "/five", who);
@@ -142,7 +131,7 @@ test("who waits exactly as long as told gets in, a hundred times of a hundred", 
   }
 });
 
-test("several rates of a scope are all met, and one refusal takes nothing from the others", async () => {
+test("each of several rates is met, and a request that one refuses takes nothing from the others", async () => {
   const who = await caller();
   assert.equal(await passing(20, "/two", who), 5, "5/s refuses first");
   const first = refusal(await edge.get("/two", who), { limit: "two/ip", retry_after: 1 }, edge.at);
@@ -154,7 +143,7 @@ test("several rates of a scope are all met, and one refusal takes nothing from t
   assert.equal(await passing(20, "/two", who), 5, "5/s is full: the seventeen refused took none of it");
 });
 
-test("an answer that passed says what is left of the tightest limit", async () => {
+test("an admitted answer says how much of the tightest limit is left", async () => {
   const who = await caller();
   const left = [];
   for (const answer of await inTurn(5, () => edge.get("/two", who))) left.push(answer.headers.ratelimit);

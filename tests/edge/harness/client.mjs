@@ -1,4 +1,5 @@
-// Clients: an ordinary one that follows nothing and decodes nothing, and one that sends whatever bytes it is given.
+// Clients: an ordinary one that follows no redirect and decodes no body, and one that sends exactly
+// the bytes that it is given.
 import http from "node:http";
 import net from "node:net";
 
@@ -11,8 +12,8 @@ export const HOST = "shop.example";
  * One request, answered whole.
  *
  * @param {URL} url where the runtime listens
- * @param {object} options `method`, `path`, `ip` (the address that Cloudflare would vouch for), `key` (`X-API-Key`), `host`,
- *   `cf` (the request's `cf` object), `headers` as a list of pairs, `body`
+ * @param {object} options `method`, `path`, `ip` (the address that Cloudflare would vouch for), `key`
+ *   (`X-API-Key`), `host`, `cf` (the request's `cf` object), `headers` as a list of pairs, `body`
  */
 export async function send(url, options = {}) {
   const { response } = await open(url, options);
@@ -21,7 +22,10 @@ export async function send(url, options = {}) {
   return new Answer(response, Buffer.concat(chunks));
 }
 
-/** The same, as soon as the head of the answer is there; its body still streams. `write(request)` sends the request's own. */
+/**
+ * One request, answered as soon as the head of the answer is there; its body still streams.
+ * `write(request)` sends the body of the request.
+ */
 export function open(url, { method = "GET", path = "/", ip, key, host = HOST, cf, headers = [], body, write } = {}) {
   const all = [["host", host], ...headers];
   if (ip !== undefined) all.push(["cf-connecting-ip", ip]);
@@ -80,8 +84,8 @@ export function count(answers, status) {
 }
 
 /**
- * Sends `bytes` on a connection of its own and reads one answer: `{ status, headers, text, json }`. Its status is 0 where the
- * runtime hung up without a word.
+ * Sends `bytes` on a connection of its own and reads one answer: `{ status, headers, text, json }`.
+ * Its status is 0 where the runtime hung up without an answer.
  */
 export function sendRaw(url, bytes) {
   return new Promise((resolve, reject) => {
@@ -129,7 +133,7 @@ export function parse(received) {
   return new RawAnswer(Number(/^HTTP\/1\.1 (\d{3})/.exec(first)?.[1] ?? 0), headers, received.subarray(end + 4));
 }
 
-/** What came over a raw connection: of a chunked body, the chunks as they were. */
+/** An answer that came over a raw connection. A chunked body keeps its chunks' framing. */
 class RawAnswer {
   constructor(status, headers, body) {
     Object.assign(this, { status, headers, body });

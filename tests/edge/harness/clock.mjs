@@ -1,7 +1,8 @@
-// The clock of the isolate, in the test's hands. This module is evaluated before the Worker's own code, so whatever that
-// code reads through `Date` comes from here: in the Worker, and in the Durable Objects of the same isolate.
+// The clock of the isolate, in the test's hands. This module is evaluated before the Worker's own
+// code, so every reading of `Date` comes from here: in the Worker, and in the Durable Objects of the
+// same isolate.
 //
-// Timers stay real: a deadline is about how long somebody waits, not about what the calendar says.
+// Timers stay real: a deadline is about how long a request waits, not about the calendar.
 import { at } from "./start.mjs";
 
 const RealDate = Date;
@@ -10,12 +11,12 @@ const realNow = RealDate.now.bind(RealDate);
 let frozenAt = at;
 let offset = 0;
 
-/** What the next readings of the clock throw, through whatever code reads it; as many as `times`. */
+/** Makes the next `times` readings of the clock throw, through the code that reads it; null for none. */
 let trap = null;
 
 function now() {
   if (trap && trap.skip-- <= 0 && trap.times-- > 0) {
-    // The runtime's own, for what the machine code of a module does when it panics.
+    // The runtime throws the same error where the machine code of a module panics.
     throw trap.kind === "trap" ? new WebAssembly.RuntimeError("unreachable") : new Error("thrown to order");
   }
   return frozenAt ?? realNow() + offset;
@@ -27,7 +28,10 @@ export const clock = {
   freeze(ms) {
     frozenAt = ms;
   },
-  /** Makes the readings after the next `skip` throw, `times` times: a "trap" of the machine, or an "error" of JavaScript. */
+  /**
+   * Makes the readings after the next `skip` throw, `times` times: a "trap" of the machine, or an
+   * "error" of JavaScript.
+   */
   trip(kind, { skip = 0, times = 1 } = {}) {
     trap = { kind, skip, times };
   },

@@ -1,15 +1,16 @@
-// A running edge: the built Worker in the real runtime, its Durable Objects and its D1 database on disk, a recording origin
-// behind it, and a clock that stands still until a test moves it.
+// A running edge: the built Worker in the real runtime, its Durable Objects and its D1 database on
+// disk, a recording origin behind it, and a clock that stands still until a test moves it.
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
 import { send } from "./client.mjs";
-import { compatibility } from "./compatibility.mjs";
 import { collect } from "./heap.mjs";
+import { OrderedFaults } from "./ordered-faults.mjs";
 import { Origin } from "./origin.mjs";
+import { migrations, startRuntime } from "./runtime.mjs";
+import { untilAdmitted } from "./wait.mjs";
 
 /** The root of the project whose build is tested. */
 export const ROOT = process.env.PENSTOCK_ROOT ?? resolve(import.meta.dirname, "../../..");
@@ -17,7 +18,10 @@ export const ROOT = process.env.PENSTOCK_ROOT ?? resolve(import.meta.dirname, ".
 /** A file system in memory, where there is one: the runtime then waits for no disk. */
 const MEMORY = "/dev/shm";
 
-/** Where the clock stands unless a test says otherwise: noon in UTC, well ahead of the machine's own, so that no alarm is due. */
+/**
+ * Where the clock stands unless a test says otherwise: noon in UTC. It is years ahead of the
+ * machine's clock, so the runtime runs no alarm by itself.
+ */
 export const NOON = Date.parse("2031-01-15T12:00:00Z");
 
 export const SECOND = 1_000;
@@ -26,23 +30,32 @@ export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
 /**
- * Starts an edge and stops it after the test `t` (or a suite's `after`, where `t` is `{ after }`).
+ * Starts an edge, and stops it after the test `t`. The tests of one file share an edge where `t` is
+ * `{ after }` of node:test: it is then stopped after the last of them.
  *
- * @param {object} options `vars` for the Worker (`null` leaves one out); `ORIGIN` and `KEY` are given, and a `DEADLINE` that a
- *   busy machine keeps, `at` where the clock stands, `isolates` how many Workers
- *   share the objects, `origin` what `ORIGIN` is made of the recording origin's URL, `outbound` whether all that goes out goes to
- *   the recording origin, `port` where the first isolate listens, `inspect` whether its memory can be looked at (`collect`).
+ * @param {object} options
+ * - `vars` for the Worker; null leaves one out. `ORIGIN`, `KEY` and a `DEADLINE` that a busy machine
+ *   keeps are given.
+ * - `at`: where the clock stands.
+ * - `isolates`: how many Workers share the objects.
+ * - `origin`: makes `ORIGIN` of the recording origin's URL.
+ * - `outbound`: whether every request of the Worker goes to the recording origin.
+ * - `port`: where the first isolate listens.
+ * - `inspect`: whether `collect` works.
  */
-export async function start(t, { vars = {}, at = NOON, isolates = 1, origin: asOrigin = (url) => url, outbound = false, port = 0, inspect = false } = {}) {
+export async function start(
+  t,
+  { vars = {}, at = NOON, isolates = 1, origin: asOrigin = (url) => url, outbound = false, port = 0, inspect = false } = {},
+) {
   const origin = await Origin.listen();
   const state = await mkdtemp(join(existsSync(MEMORY) ? MEMORY : tmpdir(), "penstock-edge-"));
   const all = { ORIGIN: asOrigin(origin.url), KEY: "header:x-api-key, bearer", DEADLINE: "5s", ...vars };
-  const edge = new Edge({ vars: all, at, isolates, outbound, port, inspect, origin, state, written: await compatibility(ROOT) });
+  const edge = new Edge({ vars: all, at, isolates, outbound, port, inspect, origin, state });
   t.after(async () => {
     try {
       await edge.stop();
     } finally {
-      // A runtime that never started does not stop well either, and an origin that is left would keep the tests from ending.
+      // An origin that is left running would keep the test process from ending.
       await origin.close();
       await rm(state, { recursive: true, force: true });
     }
@@ -57,6 +70,8 @@ class Edge {
   #urls = [];
   #known = {};
   #runtime;
+  #faults = new OrderedFaults();
+  #callers = 0;
 
   constructor(options) {
     this.#options = options;
@@ -69,63 +84,32 @@ class Edge {
   }
 
   async launch() {
-    const modules = await loadModules({ token: this.#token, at: this.at });
-    const vars = Object.fromEntries(Object.entries(this.#options.vars).filter(([, value]) => value !== null));
-    const workers = Array.from({ length: this.#options.isolates }, (_, index) => this.#worker(index, modules, vars));
-    this.#runtime = new Miniflare(
-      convertV4MiniflareOptions({
-        workers,
-        log: new Log(LogLevel.NONE),
-        cf: false,
-        telemetry: { enabled: false },
-        ...(this.#options.inspect && { inspectorPort: 0 }),
-        resourcePersistencePath: this.state,
-        handleStructuredLogs: (line) => this.logs.push(line),
-      }),
-    );
-    await this.#runtime.ready;
-    this.#urls = await Promise.all(workers.map(({ name }) => this.#runtime.unsafeGetDirectURL(name)));
-    if (!this.migrated) await this.#migrate();
+    const options = { ...this.#options, serve: this.origin.serve };
+    const given = { token: this.#token, at: this.at };
+    const { runtime, urls } = await startRuntime(ROOT, options, given, (line) => this.logs.push(line));
+    this.#runtime = runtime;
+    this.#urls = urls;
+    if (!this.migrated) for (const statement of await migrations(ROOT)) await this.d1(statement);
     this.migrated = true;
   }
 
-  #worker(index, modules, vars) {
-    return {
-      name: `isolate-${index}`,
-      modules,
-      modulesRoot: ROOT,
-      ...this.#options.written,
-      bindings: vars,
-      durableObjects: {
-        BUCKETS: { className: "BucketActor", useSQLite: true, ...(index > 0 && { scriptName: "isolate-0" }) },
-      },
-      d1Databases: { DB: "penstock" },
-      unsafeDirectSockets: [{ host: "127.0.0.1", port: index === 0 ? this.#options.port : 0 }],
-      stripCfConnectingIp: false,
-      ...(this.#options.outbound && { outboundService: { node: this.origin.serve } }),
-    };
-  }
-
-  async #migrate() {
-    const folder = join(ROOT, "migrations");
-    for (const file of (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort()) {
-      const text = (await readFile(join(folder, file), "utf8")).replace(/--.*$/gm, "");
-      for (const statement of text.split(";")) if (statement.trim()) await this.d1(statement);
+  /** Ends the runtime and with it every fault; fails where a fault was never met. */
+  async stop() {
+    try {
+      if (this.#runtime && this.#faults.endings) await this.fail(this.#faults.endings);
+    } finally {
+      await this.#runtime?.dispose();
+      this.#runtime = undefined;
     }
   }
 
-  async stop() {
-    await this.#runtime?.dispose();
-    this.#runtime = undefined;
-  }
-
-  /** Ends the runtime, as a deploy or a crash of the machine would, and starts it on the same state. */
+  /** Ends the runtime, as a deploy or a crash of the machine would; starts it on the same state. */
   async restart() {
     await this.stop();
     await this.launch();
   }
 
-  /** The same with some other vars. */
+  /** Restarts with other values for some vars. */
   redeploy(vars) {
     this.#options.vars = { ...this.#options.vars, ...vars };
     return this.restart();
@@ -142,6 +126,11 @@ class Edge {
 
   post(path, options = {}) {
     return this.send({ method: "POST", path, ...options });
+  }
+
+  /** Asks for `path` until it is admitted; returns how many milliseconds that took. */
+  untilAdmitted(path, options = {}) {
+    return untilAdmitted(() => this.get(path, options));
   }
 
   /** Where an isolate listens, with nothing in front of it. */
@@ -166,7 +155,7 @@ class Edge {
     await this.#orderAll({ op: "freeze", at });
   }
 
-  /** Moves the standing clock on (or back, below zero). */
+  /** Moves the standing clock on, or back where `by` is below zero. */
   advance(by) {
     return this.freeze(this.at + by);
   }
@@ -176,14 +165,38 @@ class Edge {
     return this.#orderAll({ op: "run", at: this.at });
   }
 
-  /** Makes the first isolate's next readings of its clock throw through the Worker's own code: `kind` "trap" or "error". */
+  /**
+   * A caller from an address of its own, for tests that share an edge. The clock moves on by `gap`,
+   * and the records of origin and logs begin empty.
+   */
+  async newCaller(gap = HOUR) {
+    this.#callers += 1;
+    await this.advance(gap);
+    this.origin.forget();
+    this.logs.length = 0;
+    return { ip: `203.0.113.${this.#callers}` };
+  }
+
+  /**
+   * Makes the first isolate's next readings of its clock throw through the Worker's own code: `kind`
+   * is "trap" or "error".
+   */
   trip(kind, options = {}) {
     return this.#order({ op: "trip", kind, ...options });
   }
 
-  /** Orders faults: `{ actor }` for calls to Durable Objects, `{ d1 }` for statements to D1, `{ disk: true }` for actors' full disks; null ends one. */
+  /**
+   * Orders faults: `{ actor }` for calls to Durable Objects, `{ d1 }` for statements to D1,
+   * `{ disk: true }` for actors whose disk is full; null ends one.
+   *
+   * A fault that ends, or is left when the edge stops, must have been met by a call. One that need
+   * not be says why in `unmet`.
+   *
+   * @returns how often each fault that ended here was met, by kind
+   */
   async fail(faults) {
-    await this.#orderAll({ op: "faults", faults });
+    const numbered = this.#faults.number(faults);
+    return this.#faults.replace(faults, numbered, await this.#orderAll({ op: "faults", faults: numbered }));
   }
 
   /** Calls to actors by name and statements to D1, as all isolates made them. */
@@ -191,42 +204,58 @@ class Edge {
     const all = await this.#orderAll({ op: "asked" });
     const actors = {};
     for (const one of all) for (const [name, calls] of Object.entries(one.actors)) actors[name] = (actors[name] ?? 0) + calls;
-    return { actors, calls: Object.values(actors).reduce((sum, calls) => sum + calls, 0), d1: all.reduce((sum, one) => sum + one.d1, 0) };
+    const calls = Object.values(actors).reduce((sum, some) => sum + some, 0);
+    return { actors, calls, d1: all.reduce((sum, one) => sum + one.d1, 0) };
   }
 
   /** Every object that was ever asked for: its name, what happened in it, and its tables. */
   async objects() {
     Object.assign(this.#known, ...(await this.#orderAll({ op: "objects" })));
-    return Promise.all(
-      Object.entries(this.#known).map(async ([id, name]) => ({ id, name, ...(await this.#order({ op: "object", id, order: { op: "look" } })) })),
-    );
+    const looks = Object.entries(this.#known).map(async ([id, name]) => ({ id, name, ...(await this.#orderObject(id, { op: "look" })) }));
+    return Promise.all(looks);
   }
 
-  /** Runs the alarm of every object that has one set, as if it were due. */
+  #orderObject(id, order) {
+    return this.#order({ op: "object", id, order });
+  }
+
+  /** The objects whose name contains `match`; fails where there is none. */
+  async #someObjects(match = "") {
+    const objects = (await this.objects()).filter(({ name }) => name.includes(match));
+    if (objects.length === 0) throw new Error(`there is no object ${match}`);
+    return objects;
+  }
+
+  /** Runs the alarm of every object that has one set, as if it were due; returns how many. */
   async alarms() {
     const objects = (await this.objects()).filter(({ alarmAt }) => alarmAt !== null);
-    for (const { id } of objects) await this.#order({ op: "object", id, order: { op: "alarm" } });
+    for (const { id } of objects) await this.#orderObject(id, { op: "alarm" });
     return objects.length;
   }
 
   /** Evicts every object, as the runtime does with idle ones: memory is lost, storage stays. */
   async evict() {
-    for (const { id } of await this.objects()) await this.#runtime.unsafeEvictDurableObject("isolate-0", "BucketActor", { id });
+    for (const { id } of await this.#someObjects()) {
+      await this.#runtime.unsafeEvictDurableObject("isolate-0", "BucketActor", { id });
+    }
   }
 
-  /** Crashes every object in its tracks. */
+  /** Crashes every object in the middle of its work. */
   async crash() {
-    for (const { id } of await this.objects()) await this.#order({ op: "object", id, order: { op: "crash" } }).catch(() => {});
+    for (const { id } of await this.#someObjects()) await this.#orderObject(id, { op: "crash" }).catch(() => {});
   }
 
-  /** Collects the Workers' garbage, or `all` of the runtime's, where the edge was started with `inspect`; the bytes that the Workers keep. */
+  /**
+   * Collects the Workers' garbage, or that of `all` isolates of the runtime; returns how many bytes the
+   * Workers keep. Needs `inspect`.
+   */
   async collect({ all = false } = {}) {
     return collect(await this.#runtime.getInspectorURL(), all);
   }
 
-  /** Changes what objects have on disk, where their names contain `match`. */
+  /** Runs `sql` on the disks of the objects whose names contain `match`. */
   async damage(match, sql) {
-    for (const { id, name } of await this.objects()) if (name.includes(match)) await this.#order({ op: "object", id, order: { op: "sql", sql } });
+    for (const { id } of await this.#someObjects(match)) await this.#orderObject(id, { op: "sql", sql });
   }
 
   /** Runs the cron handler. */
@@ -244,21 +273,4 @@ class Edge {
   get records() {
     return this.logs.flatMap(({ message }) => (message.startsWith("{") ? [JSON.parse(message)] : []));
   }
-}
-
-/** The entry and its helpers, and the built Worker, as the runtime wants them. */
-async function loadModules({ token, at }) {
-  const harness = import.meta.dirname;
-  const inHarness = (name) => join(ROOT, "tests/edge/harness", name);
-  const own = ["entry.mjs", "clock.mjs", "faults.mjs"].map(async (name) => ({
-    type: "ESModule",
-    path: inHarness(name),
-    contents: await readFile(join(harness, name), "utf8"),
-  }));
-  const given = { type: "ESModule", path: inHarness("start.mjs"), contents: `export const token = ${JSON.stringify(token)}, at = ${at};` };
-  const built = [
-    { type: "ESModule", path: join(ROOT, "build/index.js"), contents: await readFile(join(ROOT, "build/index.js"), "utf8") },
-    { type: "CompiledWasm", path: join(ROOT, "build/index_bg.wasm"), contents: await readFile(join(ROOT, "build/index_bg.wasm")) },
-  ];
-  return [...(await Promise.all(own)), given, ...built];
 }

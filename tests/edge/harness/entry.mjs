@@ -1,14 +1,15 @@
-// What the runtime is given as its entry module: the built Worker as it is, with a clock to turn, faults to order, and a
-// look inside its Durable Objects. A request that carries the token is for this module; any other is the Worker's.
+// The runtime's entry module: the built Worker as it is, with a clock to turn, faults to order, and
+// a look inside its Durable Objects. A request with the token is for this module; any other is the
+// Worker's.
 import { clock } from "./clock.mjs";
 import { token } from "./start.mjs";
-import { asked, faults, names, watchEnv, wrap } from "./faults.mjs";
+import { asked, faults, meet, met, names, note, watchEnv, wrap } from "./faults.mjs";
 import { WorkerEntrypoint } from "cloudflare:workers";
 import built, { BucketActor as BuiltActor } from "../../../build/index.js";
 
 const CONTROL = "edge-control";
 
-/** What happened in each object, evictions survived: fetches, alarms run, alarms set. */
+/** Counts of each object that outlive its evictions: fetches, alarms run, alarms set. */
 const happened = new Map();
 
 export default class Entry extends WorkerEntrypoint {
@@ -30,7 +31,8 @@ export default class Entry extends WorkerEntrypoint {
       case "trip":
         return clock.trip(order.kind, order);
       case "faults":
-        return void Object.assign(faults, order.faults);
+        Object.assign(faults, order.faults);
+        return met;
       case "asked":
         return asked;
       case "objects":
@@ -53,12 +55,13 @@ export class BucketActor {
     this.ctx = ctx;
     const id = ctx.id.toString();
     if (!happened.has(id)) happened.set(id, { fetches: 0, alarms: 0, alarmsSet: 0 });
-    // What the actor is given must not lead back to it: the module holds that, and could never be rid of an actor that is gone.
+    // Nothing that the actor is given may lead back to it. The built module holds those values, and
+    // would keep an actor that is gone.
     const counts = happened.get(id);
     this.counts = counts;
     const sql = wrap(ctx.storage.sql, {
       exec: (statement, ...values) => {
-        if (faults.disk && /^INSERT/.test(statement)) throw new Error("database or disk is full: SQLITE_FULL");
+        if (/^INSERT/.test(statement) && meet("disk")) throw new Error("database or disk is full: SQLITE_FULL");
         return ctx.storage.sql.exec(statement, ...values);
       },
     });
@@ -79,8 +82,11 @@ export class BucketActor {
       return Response.json((await this.control(await request.json())) ?? null);
     }
     this.counts.fetches += 1;
-    // A call that finds nobody else inside finds an object that has just woken up: what it kept in memory is gone.
-    if (faults.actor?.kind === "evict" && this.inside === 0) this.actor = this.wake();
+    // A call that finds the object idle finds it just woken up: its memory is gone.
+    if (faults.actor?.kind === "evict" && this.inside === 0) {
+      this.actor = this.wake();
+      note(faults.actor);
+    }
     this.inside += 1;
     try {
       return await this.actor.fetch(request);

@@ -1,25 +1,40 @@
-// Faults to order, in what the Worker and its actors are given as `env`.
+// Faults in the bindings that the Worker and its actors are given as `env`.
 //
-// The bindings stay the real ones behind proxies, so that a cast which looks at the name of a binding's constructor still
-// finds what it expects.
+// The bindings stay the real ones behind proxies: the Worker looks at the names of their
+// constructors.
 
-/** The fault in force for calls to actors (`actor`), for statements to D1 (`d1`) and for what actors save (`disk`: it is full); null for none. */
+/**
+ * The fault in force for calls to actors (`actor`), for statements to D1 (`d1`) and for what actors
+ * save (`disk`, which is then full); null for none.
+ */
 export const faults = { actor: null, d1: null, disk: null };
 
-/** What was asked so far, by the name of the object, and of D1. */
+/** How many calls met each fault, by its id. */
+export const met = {};
+
+/** Counts a call that meets this fault. */
+export function note(fault) {
+  met[fault.id] = (met[fault.id] ?? 0) + 1;
+}
+
+/** The calls so far: to actors by the name of the object, and to D1. */
 export const asked = { actors: {}, d1: 0 };
 
 /** The names of the objects that were asked for, by id. */
 export const names = new Map();
 
-/** The fault that this call meets. One with `times` wears off; one with `match` is for the names that contain it; one with `every: n` is
- * met by each nth call. */
-function meet(kind, name) {
+/**
+ * The fault that this call meets, or null. One with `times` ends after so many calls, one with
+ * `match` is for the names that contain it, and one with `every: n` is met by the first of every n.
+ */
+export function meet(kind, name = "") {
   const fault = faults[kind];
   if (!fault || (fault.match && !name.includes(fault.match))) return null;
   if (fault.times !== undefined && fault.times-- <= 0) return null;
   fault.calls = (fault.calls ?? 0) + 1;
-  if (fault.every !== undefined && fault.calls % fault.every !== 0) return null;
+  if (fault.every !== undefined && (fault.calls - 1) % fault.every !== 0) return null;
+  // An eviction is met by the object, where it forgets: see entry.mjs.
+  if (fault.kind !== "evict") note(fault);
   return fault;
 }
 
@@ -33,7 +48,7 @@ async function callActor(stub, name, args) {
   asked.actors[name] = (asked.actors[name] ?? 0) + 1;
   switch (fault?.kind) {
     case undefined:
-    case "evict": // the object forgets by itself; see entry.mjs
+    case "evict":
       return stub.fetch(...args);
     case "hang":
       await scheduler.wait(fault.ms);
@@ -60,7 +75,7 @@ async function callActor(stub, name, args) {
 }
 
 async function callD1(run) {
-  const fault = meet("d1", "");
+  const fault = meet("d1");
   asked.d1 += 1;
   switch (fault?.kind) {
     case undefined:
@@ -81,7 +96,7 @@ async function callD1(run) {
   }
 }
 
-/** `target` with some members replaced; the rest is its own, `this` included. */
+/** `target` with some members replaced; all others are its own, `this` included. */
 export function wrap(target, replaced) {
   return new Proxy(target, {
     get(object, property) {

@@ -1,9 +1,13 @@
-// What the runtime's isolates keep once their garbage is collected, as its inspector tells.
+// Memory that the runtime's isolates keep once their garbage is collected, by its inspector.
 import { once } from "node:events";
 import WebSocket from "ws";
 
-/** Collects the garbage of the runtime's isolates, whose inspector listens at `url`: those of Workers, or `all`, D1's and others too; how many bytes
- *  those of Workers keep, the memory of their modules included. */
+/**
+ * Collects the garbage of the Workers' isolates, or of `all` isolates, D1's included. The inspector
+ * listens at `url`.
+ *
+ * @returns how many bytes the Workers' isolates keep, the memory of their modules included
+ */
 export async function collect(url, all) {
   const listed = new URL("/json", url);
   listed.protocol = "http:";
@@ -16,7 +20,10 @@ export async function collect(url, all) {
   return (await Promise.all(isolates.map(keeps))).reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** The inspector's command to collect garbage waits for the isolate's next request; a snapshot collects it at once, and all there is. */
+/**
+ * A snapshot of the heap. Taking one collects all garbage at once; the inspector's own command for
+ * that waits for the isolate's next request.
+ */
 async function snapshot(url) {
   const socket = new WebSocket(url, { maxPayload: 0 });
   try {

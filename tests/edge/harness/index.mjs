@@ -4,12 +4,5 @@ export { count, HOST, inTurn, open, parallel, rawRequest, send, sendRaw } from "
 export { BROTLI, GZIP, TEXT } from "./origin.mjs";
 export { problem, rateHeaders, refusal } from "./refusal.mjs";
 export { Random } from "./random.mjs";
-
-/** Resolves once `condition()` holds; fails after ten seconds. For what another process does in its own time. */
-export async function until(condition) {
-  const deadline = performance.now() + 10_000;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`never came true: ${condition}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
+export { openSocket } from "./socket.mjs";
+export { until, untilAdmitted } from "./wait.mjs";

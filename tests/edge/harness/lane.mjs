@@ -1,4 +1,5 @@
-// One raw connection that many requests go over, one at a time; a new one where the runtime hangs up.
+// A raw connection that many requests go over, one at a time. A new one opens where the runtime
+// hangs up.
 import net from "node:net";
 import { complete, parse } from "./client.mjs";
 
@@ -10,11 +11,11 @@ export class Lane {
     this.#url = url;
   }
 
-  /** Sends these bytes and resolves to the answer; status 0 never: silence for ten seconds is an error. */
+  /** Sends these bytes and resolves to the answer. Ten seconds without one are an error. */
   async send(bytes, method) {
     const reused = this.#socket !== undefined;
     const answer = await this.#once(bytes, method);
-    // The runtime may close an idle connection while a request is on its way.
+    // The runtime may close an idle connection while a request is on its way: once more then.
     return answer.status === 0 && reused ? this.#once(bytes, method) : answer;
   }
 

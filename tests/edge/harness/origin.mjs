@@ -1,27 +1,31 @@
-// A recording origin. What it answers is chosen by the request's query (`as=…`), so that paths stay free for the tests.
+// A recording origin. The request's query chooses its answer (`as=…`), so paths stay free for the
+// tests.
 import { createHash } from "node:crypto";
 import http from "node:http";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { WebSocketServer } from "ws";
 import { pairs } from "./client.mjs";
 
-export const TEXT = "what the origin says, at some length: ".repeat(50);
+export const TEXT = "the origin's answer, at some length: ".repeat(50);
 export const GZIP = gzipSync(TEXT);
 export const BROTLI = brotliCompressSync(TEXT);
 
 export class Origin {
-  /** Every request in the order in which they came: method, url, lines (header pairs), received (bytes so far), hash. */
+  /**
+   * Every request in the order of arrival: method, url, lines (header pairs), received (bytes so far),
+   * hash.
+   */
   seen = [];
-  /** Header fields of an answer to which nothing else was ordered. */
+  /** Header fields of a plain answer. */
   plain = {};
-  /** Called with each record as it comes, where somebody watches; nothing is kept then. */
+  /** Takes each record as it comes, where it is set; none is kept in `seen` then. */
   watch = null;
-  /** Answers in its place, unrecorded: what an `http.Server` would be given. */
+  /** A listener of `http.Server` that answers instead, unrecorded. */
   handler;
-  /** Requests whose answers have not ended, and the most at once since the last `forget`. */
+  /** Requests whose answers have not ended, now and at most since the last `forget`. */
   under = 0;
   most = 0;
-  /** Live WebSockets, and how those that ended did. */
+  /** Live WebSockets, and the codes and reasons of the others. */
   sockets = 0;
   closed = [];
   #held = [];
@@ -44,7 +48,7 @@ export class Origin {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** How many requests it has seen since the last `forget`. */
+  /** How many requests came since the last `forget`. */
   get count() {
     return this.seen.length;
   }
@@ -58,7 +62,7 @@ export class Origin {
     this.most = this.under;
   }
 
-  /** Lets go on all answers that wait in `as=held` and `as=events`. */
+  /** Completes all answers to `as=held` and `as=events`. */
   release() {
     for (const go of this.#held.splice(0)) go();
   }
@@ -123,7 +127,7 @@ export class Origin {
 }
 
 const behaviours = {
-  /** Takes `ms` until its head, and then sends `parts` parts of `bytes`, `every` so many milliseconds. */
+  /** Sends its head after `ms`, then `parts` parts of `bytes` each, `every` so many milliseconds. */
   slow({ response, query }) {
     const [ms, parts, bytes, every] = ["ms", "parts", "bytes", "every"].map((name) => Number(query.get(name) ?? 0));
     const more = (left) => {
@@ -159,7 +163,7 @@ const behaviours = {
     const part = TEXT.slice(Number(from), Number(to) + 1);
     response.writeHead(206, { "content-range": `bytes ${from}-${to}/${TEXT.length}`, "content-length": part.length }).end(part);
   },
-  /** `bytes` of a body that is never whole in anybody's memory. */
+  /** A body of `bytes` that is never whole in memory. */
   big({ response, query }) {
     response.writeHead(200, { "content-type": "application/octet-stream" });
     const chunk = Buffer.alloc(64 * 1024, "x");
@@ -185,13 +189,13 @@ const behaviours = {
     response.write("data: one\n\n");
     held.push(() => response.end("data: two\n\n"));
   },
-  /** Says how long it will be, begins, and says no more. */
+  /** Declares a length, begins the body, and stalls. */
   stalled({ request, response }) {
     response.writeHead(200, { "content-length": 1_000 });
     if (request.method === "HEAD") response.end();
     else response.write("some");
   },
-  /** Takes the request, says nothing, and hangs up. */
+  /** Takes the request and hangs up without an answer. */
   reset({ request }) {
     request.socket.destroy();
   },

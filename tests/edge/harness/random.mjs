@@ -1,4 +1,4 @@
-// A small seeded generator (mulberry32), so that a failing run can be had again with PENSTOCK_SEED.
+// A small seeded generator (mulberry32): PENSTOCK_SEED repeats a failing run.
 export class Random {
   #state;
 
@@ -6,12 +6,12 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** The seed that was asked for, or a new one. */
+  /** The seed in PENSTOCK_SEED, or a new one. */
   static seed() {
     return Number(process.env.PENSTOCK_SEED ?? Math.floor(Math.random() * 2 ** 32));
   }
 
-  /** In 0 … n − 1. */
+  /** An integer in 0 … n − 1. */
   below(n) {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let x = this.#state;

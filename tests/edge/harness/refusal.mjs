@@ -1,4 +1,4 @@
-// What every refusal has to be, whoever asks for it.
+// Assertions that hold for every refusal.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import Ajv from "ajv/dist/2020.js";
 import { parseList, Token } from "structured-headers";
 import { ROOT } from "./edge.mjs";
 
-/** Whether a body is as `docs/problem.schema.json` says. Formats that Ajv does not know itself are checked here. */
+/** Whether a body is as `docs/problem.schema.json` says. Ajv knows no formats by itself. */
 const fits = new Ajv({
   strict: true,
   strictRequired: false, // the branches by reason build on the members above them
@@ -30,7 +30,10 @@ const STATUS = {
   misconfigured: 500,
 };
 
-/** `RateLimit` and `RateLimit-Policy` of an answer as `[{ name, … }]`; fails where RFC 9651 or the draft would not have them. */
+/**
+ * `RateLimit` and `RateLimit-Policy` of an answer, each as `[{ name, … }]`. Fails where RFC 9651 or
+ * the draft forbids their form.
+ */
 export function rateHeaders(answer) {
   const read = (header, required) => {
     const text = answer.headers[header];
@@ -47,7 +50,10 @@ export function rateHeaders(answer) {
   return { policies: read("ratelimit-policy", ["q"]), limits: read("ratelimit", ["r"]) };
 }
 
-/** A problem document that must not be cached: its members. `wanted` are members that must be there with these values. */
+/**
+ * The members of a problem document, which must not be cached. `wanted` are members that must have
+ * these values.
+ */
 export function problem(answer, wanted = {}) {
   const status = wanted.status ?? STATUS[wanted.reason];
   if (status !== undefined) assert.equal(answer.status, status, answer.text.slice(0, 500));
@@ -68,7 +74,7 @@ export function problem(answer, wanted = {}) {
 /**
  * A refusal by a limit: status, headers and body, each by itself and all of them agreeing.
  *
- * @param {number} at what the clock said, where it stood still
+ * @param {number} at the time of the clock, where it stood still
  */
 export function refusal(answer, wanted = {}, at) {
   const body = problem(answer, { reason: "rate_limited", ...wanted });
