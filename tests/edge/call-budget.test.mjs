@@ -1,4 +1,4 @@
-// What a deployment may spend on calls in a day: counted in D1, and in the end nobody is asked any more.
+// BUDGET, a deployment's calls per day: counted in D1, and no actor is called once it is spent.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { count, DAY, parallel, problem, start, until } from "./harness/index.mjs";
@@ -20,7 +20,7 @@ test("every call is counted against the day's budget, a chunk at a time", async 
   assert.ok(actors["shared/budget"] <= 8, `${actors["shared/budget"]} of ${calls} calls only count`);
 });
 
-test("a budget that is spent ends the calls, not the limits, until the next day", async (t) => {
+test("a spent budget ends the calls until the next day, and the limits hold", async (t) => {
   const edge = await start(t, { vars });
   await edge.d1("INSERT INTO quota (day, name, subject, used) VALUES ('2031-01-15', 'budget', '', 985)");
   assert.equal(count(await callers(3, "/local", edge), 200), 3, "on credit");
@@ -32,7 +32,7 @@ test("a budget that is spent ends the calls, not the limits, until the next day"
   assert.match(said()[0].problem, /spent but for a reserve/);
   const before = (await edge.asked()).calls;
   for (let wave = 0; wave < 8; wave++) await callers(50, "/local", edge);
-  assert.equal((await edge.asked()).calls, before, "nobody is asked");
+  assert.equal((await edge.asked()).calls, before, "no actor is called");
   edge.origin.forget();
   await parallel(20, () => edge.get("/local", { ip: "203.0.113.77" }));
   assert.equal(edge.origin.count, 5, "one caller gets no more than the limit");
@@ -43,21 +43,21 @@ test("a budget that is spent ends the calls, not the limits, until the next day"
   assert.ok(wait >= midnight && wait <= midnight + 6, `${wait} s, and ${midnight} s until the calls return`);
   const kept = edge.records.filter(({ place }) => place === "local/ip" || place === "all/global");
   assert.ok(kept.length > 0 && kept.every(({ problem }) => problem.includes("BUDGET")), JSON.stringify(kept));
-  assert.equal(said().length, 1, "the step is said once");
+  assert.equal(said().length, 1, "the step is logged once");
   await edge.advance(DAY);
   assert.equal((await edge.get("/all", { ip: "203.0.113.2" })).status, 200);
   assert.ok((await edge.asked()).calls > before);
 });
 
-test("a budget of next to nothing is a fault", async (t) => {
+test("a budget below the least that works is a fault", async (t) => {
   const edge = await start(t, { vars: { ...vars, BUDGET: "12" } });
   problem(await edge.get("/local", { ip: "203.0.113.1" }), { reason: "misconfigured", status: 500 });
 });
 
-test("what was called on credit is no debt of the next day", async (t) => {
+test("calls beyond the budget are no debt of the next day", async (t) => {
   const edge = await start(t, { vars: { ...vars, LIMIT_CAP: { route: "/cap", in_flight: "10" } } });
   await edge.d1("INSERT INTO quota (day, name, subject, used) VALUES ('2031-01-15', 'budget', '', 985)");
-  // Caps go on asking when nobody else is asked any more.
+  // Caps go on calling their actors when the budget is spent.
   for (let call = 0; call < 1_100; call++) {
     await edge.advance(20_000);
     assert.equal((await edge.get("/cap", { ip: "203.0.113.1" })).status, 200);

@@ -1,4 +1,5 @@
-// Half of it works: a full disk, a D1 that is away while rates go on, an actor of another version.
+// Stores that work in part: a full disk, a D1 that is away while actors answer, an actor of another
+// version, damaged rows.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -6,7 +7,7 @@ import { count, inTurn, MINUTE, parallel, problem, refusal, SECOND, start, until
 
 const ip = "203.0.113.7";
 
-test("sto_03_a_full_disk: nothing is handed out that is not written down, and on_error decides", async (t) => {
+test("STO-03: an actor with a full disk lends nothing, and on_error decides", async (t) => {
   const vars = {
     DURABLE_AFTER: "0s",
     LIMIT_LOCAL: { route: "/local", per_ip: "5/min" },
@@ -28,15 +29,15 @@ test("sto_03_a_full_disk: nothing is handed out that is not written down, and on
   await until(() => edge.records.some(({ event, place }) => event === "restored" && place === "local/ip"));
 });
 
-test("sto_05_an_actor_of_another_version_is_not_believed_and_said_once", async (t) => {
+test("STO-05: an actor of another version is not believed, and logged once", async (t) => {
   const edge = await start(t, { vars: { TRACE: "header", LIMIT_X: { route: "/*", per_ip: "5/min" } } });
   const newer = '{"v":2,"outcomes":[{"met":{"left":4000,"more":0}}],"grants":[{"count":4000,"first":0}],"horizon":1,"d1":0,"rows":0}';
   await edge.fail({ actor: { kind: "says", texts: [newer] } });
   const answers = await inTurn(20, () => edge.get("/", { ip }));
-  assert.equal(count(answers, 200), 5, "the isolate counts for itself");
+  assert.equal(count(answers, 200), 5, "the isolate counts by itself");
   assert.match(answers[0].headers["penstock-trace"], /, unchecked=1$/);
   assert.match(answers[0].headers["penstock-trace"], /^actors=1/);
-  assert.match(answers[4].headers["penstock-trace"], /^actors=0/, "nobody asks it any more");
+  assert.match(answers[4].headers["penstock-trace"], /^actors=0/, "the actor is not called any more");
   const warnings = () => edge.records.filter(({ event }) => event === "warning");
   await until(() => warnings().length > 0);
   assert.deepEqual(warnings().map(({ place }) => place), ["x/ip"]);
@@ -44,11 +45,11 @@ test("sto_05_an_actor_of_another_version_is_not_believed_and_said_once", async (
   await edge.fail({ actor: null });
   await edge.advance(12 * SECOND);
   const back = await inTurn(3, () => edge.get("/", { ip }));
-  assert.equal(count(back, 200), 1, "the actor is told what passed without it");
+  assert.equal(count(back, 200), 1, "the actor has heard of the requests that passed without it");
   assert.doesNotMatch(back[0].headers["penstock-trace"], /unchecked/);
 });
 
-test("qta_05_d1_away: rates hold, a quota goes on with what is in hand, then by on_error", async (t) => {
+test("QTA-05: without D1 rates hold, and a quota lasts as long as its prepaid tokens", async (t) => {
   const vars = {
     DEADLINE: "400ms",
     LIMIT_SHUT: { route: "/shut", per_ip: "1000/min", per_key: "100000/day", on_error: "closed" },
@@ -56,7 +57,7 @@ test("qta_05_d1_away: rates hold, a quota goes on with what is in hand, then by 
   };
   const edge = await start(t, { vars });
   const shut = () => edge.get("/shut", { ip, key: "k" });
-  // Fast enough for a chunk in hand.
+  // Fast enough that the actor prepays quota.
   for (let tick = 0; tick < 40; tick++) {
     await parallel(4, shut);
     await edge.advance(20);
@@ -64,9 +65,9 @@ test("qta_05_d1_away: rates hold, a quota goes on with what is in hand, then by 
   await edge.fail({ d1: { kind: "hang", ms: 60_000 } });
   const before = (await edge.asked()).d1;
   const went = count(await inTurn(400, shut), 200);
-  assert.ok(went > 5 && went < 400, `${went} went on with what was in hand`);
+  assert.ok(went > 5 && went < 400, `${went} passed with prepaid quota`);
   problem(await shut(), { reason: "limiter_unavailable", limit: "shut/key" });
-  assert.ok((await edge.asked()).d1 - before <= 2, "a D1 that hangs is left alone");
+  assert.ok((await edge.asked()).d1 - before <= 2, "a D1 that hangs is asked no more");
   const rates = await inTurn(8, () => edge.get("/rate", { ip: "203.0.113.9", key: "other" }));
   assert.equal(count(rates, 200), 5, "rates hold");
   refusal(rates.at(-1), { limit: "rate/ip" }, edge.at);
@@ -75,18 +76,18 @@ test("qta_05_d1_away: rates hold, a quota goes on with what is in hand, then by 
   assert.equal((await shut()).status, 200);
 });
 
-test("quota that D1 does not take back is told of once, and the others' is kept for later", async (t) => {
+test("quota that D1 does not take back is logged, and other actors keep theirs for later", async (t) => {
   const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", per_key: "100000/day" } } });
   const keys = Array.from({ length: 60 }, (_, key) => `k${key}`);
-  // Fast enough for chunks at hand.
+  // Fast enough that the actors prepay quota.
   for (let tick = 0; tick < 12; tick++) {
     await Promise.all(keys.map((key) => inTurn(3, () => edge.get("/", { ip, key }))));
     await edge.advance(20);
   }
   const told = () => edge.records.filter(({ problem }) => problem?.includes("may be lost"));
-  // Until the isolate has given back to its actors what nobody uses.
+  // The isolate returns idle quota to its actors.
   await edge.advance(2 * SECOND);
-  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  await sleep(2_500);
   await edge.fail({ d1: { kind: "throw" } });
   await edge.advance(7 * SECOND);
   const before = (await edge.asked()).d1;
@@ -100,10 +101,10 @@ test("quota that D1 does not take back is told of once, and the others' is kept 
   await edge.fail({ d1: null });
   t.diagnostic(`${await edge.alarms()} alarms`);
   t.diagnostic(`${edge.origin.count} used, ${most} counted, and ${await used()} in the end`);
-  assert.ok(most - (await used()) > (most - edge.origin.count) / 4, "the others' is given back");
+  assert.ok(most - (await used()) > (most - edge.origin.count) / 4, "the quota of the other actors is returned");
 });
 
-test("an answer that cannot be leaves no trace in what those are told who are refused later", async (t) => {
+test("an actor's impossible reply does not change the waits of later refusals", async (t) => {
   const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", global: "5/min" } } });
   const says = '{"v":1,"outcomes":[{"full":{"wait":1000000000000000}}],"grants":[null],"horizon":250000000,"d1":0,"rows":0}';
   await edge.fail({ actor: { kind: "reply", headers: { "penstock-reply": says } } });
@@ -115,7 +116,7 @@ test("an answer that cannot be leaves no trace in what those are told who are re
   assert.ok(Number(answers.at(-1).headers["retry-after"]) <= 60, answers.at(-1).headers["retry-after"]);
 });
 
-test("a holder's row that cannot be read costs a term, and then nothing", async (t) => {
+test("a damaged row of a permit holder counts for one term, and then no more", async (t) => {
   const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", in_flight: "4" } }, isolates: 2 });
   assert.equal((await edge.get("/x", { ip })).status, 200);
   for (const row of ["'0123456789abcdef', 'many', 0, 1", "'nobody', 1, -1, 1", "'fedcba9876543210', -4, 9e18, 2.5"]) {
@@ -129,8 +130,8 @@ test("a holder's row that cannot be read costs a term, and then nothing", async 
   }
 });
 
-test("nonsense from a cap's actor stops nobody whom on_error lets pass", async (t) => {
-  // Four free and none lent; a share of nothing; ten seconds until the next question.
+test("nonsense from a cap's actor refuses no request that on_error admits", async (t) => {
+  // Four permits free and none lent; a share of nothing; ten seconds until the next question.
   for (const text of ["1 0 1 4 4 10000 10000 1", "1 0 0 0 0 0 10000 1"]) {
     const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", in_flight: "4", on_error: "open" } } });
     await edge.run();

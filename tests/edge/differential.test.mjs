@@ -1,4 +1,5 @@
-// Whatever two spellings a router serves as one resource meet one limit. PENSTOCK_SEED repeats a run, PENSTOCK_FUZZ sets its length.
+// Spellings of a path that a router serves as one resource meet one limit. PENSTOCK_SEED repeats a
+// run, PENSTOCK_FUZZ sets its length.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Lane } from "./harness/lane.mjs";
@@ -17,7 +18,10 @@ const limits = () => {
   return Object.fromEntries(GUARDED.map((guarded, index) => [`LIMIT_R${index}`, route(guarded)]));
 };
 
-/** Penstock in front of routers; `send(router, request)` tells which resource a request was, and which limit it met. */
+/**
+ * Penstock in front of routers. `send(router, request)` resolves to the resource that was served
+ * and the limit that was met, or to null.
+ */
 async function stand(t, routers, options) {
   const edge = await start(t, { vars: limits(), ...options });
   edge.origin.handler = (request, response) => routers[request.headers["x-router"]](request, response);
@@ -35,7 +39,7 @@ async function stand(t, routers, options) {
 }
 
 for (const [name, options] of [["with an ORIGIN", {}], ["without one", { outbound: true, origin: () => null }]]) {
-  test(`${REQUESTS / 2} spellings meet the limit of the resource that they are served as, ${name}`, async (t) => {
+  test(`${REQUESTS / 2} spellings meet the limit of the resource that is served, ${name}`, async (t) => {
     const seed = Random.seed();
     t.diagnostic(`PENSTOCK_SEED=${seed}`);
     const routers = { Express: expressRouter(), Fastify: await fastifyRouter(), nginx: await nginxRouter(t) };
@@ -48,7 +52,10 @@ for (const [name, options] of [["with an ORIGIN", {}], ["without one", { outboun
     const tally = { served: 0, alone: 0, unknown: 0 };
     const unexplained = [];
 
-    /** The limit that a resource meets when it is spelt plainly; null where it cannot be, as with `..` in a parameter. */
+    /**
+     * The limit that a resource meets in its plain spelling; null where it has none, as with `..`
+     * in a parameter.
+     */
     const due = (send, router, method, { resource, plain }) => {
       const key = `${router} ${method === "HEAD" ? "GET" : method} ${resource}`;
       const [, , host] = JSON.parse(resource);
@@ -57,6 +64,9 @@ for (const [name, options] of [["with an ORIGIN", {}], ["without one", { outboun
       return plainly.get(key);
     };
 
+    /**
+     * The id of the documented difference that explains another limit; null where there is none.
+     */
     const explain = async (send, router, request, { resource }, limit) => {
       let targets = [request.target];
       for (const { id, rewrite } of DIFFERENCES.filter(({ routers }) => routers.includes(router))) {

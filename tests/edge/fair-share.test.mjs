@@ -1,9 +1,12 @@
-// One caller's share of a crowded shared rate.
+// Shares of a crowded shared rate among its callers.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inTurn, refusal, start } from "./harness/index.mjs";
 
-/** Lets twenty callers ask once in 100 ms each, and one 60 times, for so many seconds. */
+/**
+ * For so many seconds twenty callers send one request in 200 ms each, and a greedy one 60 in 100
+ * ms.
+ */
 async function crowd(edge, seconds, greedy = "198.51.100.1") {
   const modest = { asked: 0, passed: 0 };
   const much = { asked: 0, passed: 0 };
@@ -24,7 +27,7 @@ async function crowd(edge, seconds, greedy = "198.51.100.1") {
   return { modest, much, last };
 }
 
-test("whoever asks for little gets it, and one who asks for fifty times as much gets the rest", async (t) => {
+test("callers with few requests get all they ask for, and one with very many gets the rest", async (t) => {
   const edge = await start(t, { vars: { LIMIT_BASE: { global: "200/s burst 40" } } });
   await crowd(edge, 4);
   const { modest, much, last } = await crowd(edge, 5);
@@ -34,7 +37,7 @@ test("whoever asks for little gets it, and one who asks for fifty times as much 
   refusal(last, { reason: "over_capacity", limit: "base/global", scope: "global" }, edge.at);
 });
 
-test("a caller counts for what it asks for, whatever it asked for first", async (t) => {
+test("a caller's share follows the priority of its requests, whichever came first", async (t) => {
   const route = (path, priority) => ({ route: path, priority });
   const edge = await start(t, { vars: { LIMIT_BASE: { global: "50/s burst 10" }, LIMIT_H: route("/high", "high"), LIMIT_L: route("/low", "low") } });
   const passes = async (path, ip) => (await edge.get(path, { ip })).status === 200;
@@ -48,6 +51,6 @@ test("a caller counts for what it asks for, whatever it asked for first", async 
       for (const first of Object.keys(given)) given[first] += Number((await passes("/high", ips[first])) && tenth >= 30);
     }
   }
-  t.diagnostic(`${JSON.stringify(given)}, by what they asked for first`);
+  t.diagnostic(`${JSON.stringify(given)}, by the priority of the first request`);
   assert.ok(given["/low"] >= 0.75 * given["/high"], JSON.stringify(given));
 });

@@ -1,6 +1,6 @@
-// Every fault of an actor with every fault of D1 and every `on_error`. Each decision is made in time
-// and answered by the Worker, none is admitted beyond its guarantee, and each limit is checked again
-// once the faults end. `make failing` writes the results into docs/failing.md.
+// Every fault of an actor with every fault of D1 and every `on_error`. Each decision is made in
+// time and answered by the Worker, none is admitted beyond its guarantee, and each limit is checked
+// again once the faults end. `make failing` writes the results into docs/failing.md.
 //
 // Outcomes hold at the first try. Timing alone is measured again, as a busy machine is late.
 import assert from "node:assert/strict";
@@ -13,12 +13,13 @@ import { SECOND, start } from "./harness/index.mjs";
 
 /** Time for the decision's own work, beside the deadline of its calls. */
 const SLACK = 50;
-/** How often a row is run at most, and how many further runs all rows together may need. */
+/** The most runs of one row, and the most further runs of all rows together. */
 const RUNS = 5;
 const RERUNS = 5;
 /**
  * A call that hangs when its fault ends fails within two seconds, the longest that the Worker waits
- * for one; until then its actor gets no other call. So much real time has to pass, and a second more.
+ * for one; until then its actor gets no other call. So much real time has to pass, and a second
+ * more.
  */
 const HANGING = 3 * SECOND;
 

@@ -15,7 +15,8 @@ const vars = {
 };
 const edge = await start({ after }, { vars, outbound: true, origin: () => null });
 
-const raw = (ip, { headers = [], ...request }) => sendRaw(edge.url(), rawRequest({ ...request, headers: [["CF-Connecting-IP", ip], ...headers] }));
+const raw = (ip, { headers = [], ...request }) =>
+  sendRaw(edge.url(), rawRequest({ ...request, headers: [["CF-Connecting-IP", ip], ...headers] }));
 const met = (answer) => rateHeaders(answer).limits[0]?.name;
 const fine = async () => count(await parallel(20, (index) => edge.get("/fine", { ip: `192.0.2.${index}` })), 200);
 
@@ -29,9 +30,11 @@ const leave = (bytes, ms = 30) =>
 
 test("a request meets the limit of the host that the origin is asked for, in any spelling", async () => {
   const { ip } = await edge.newCaller();
-  const hosts = ["admin.example", "ADMIN.EXAMPLE", "admin.example:80", "admin.example:8443", "admin.example.", "Admin.Example.:80", "shop.example", "xadmin.example", "admin.example.evil.example"];
-  // Hosts that a URL parser reads as the plain one: encoded, or in letters and dots of other scripts.
-  hosts.push("%61dmin.example", "admin%2Eexample", "\xef\xbd\x81dmin.example", "admin\xe3\x80\x82example", "ad\xc2\xadmin.example", "user@admin.example");
+  const hosts = ["admin.example", "ADMIN.EXAMPLE", "admin.example:80", "admin.example:8443", "admin.example.", "Admin.Example.:80"];
+  hosts.push("shop.example", "xadmin.example", "admin.example.evil.example");
+  // A URL parser decodes these hosts, or maps letters and dots of other scripts, to the plain one.
+  hosts.push("%61dmin.example", "admin%2Eexample", "\xef\xbd\x81dmin.example");
+  hosts.push("admin\xe3\x80\x82example", "ad\xc2\xadmin.example", "user@admin.example");
   const requests = hosts.flatMap((host) => [
     { host, target: "/tool" },
     { host, target: "http://admin.example/tool" },
@@ -86,7 +89,8 @@ test("a header line named like a pseudo-header of HTTP/2 changes nothing", async
 
 test("a path in a very long spelling meets its limit", async () => {
   const { ip } = await edge.newCaller();
-  const targets = ["/x/..".repeat(2000), "/.".repeat(5000), "/".repeat(12_000), "/%2e".repeat(2500), "/x\\..".repeat(2000)].map((long) => `${long}/login`);
+  const prefixes = ["/x/..".repeat(2000), "/.".repeat(5000), "/".repeat(12_000), "/%2e".repeat(2500), "/x\\..".repeat(2000)];
+  const targets = prefixes.map((long) => `${long}/login`);
   targets.push(`/login?${"a=%2F&".repeat(2000)}`, `/login${"/".repeat(12_000)}`, "/%6c%6f%67%69%6e");
   for (const target of targets) assert.equal(met(await raw(ip, { target })), "login/ip", target.slice(0, 50));
   assert.equal(edge.origin.count, targets.length);
@@ -144,7 +148,11 @@ test("KEY-07: a request with three hundred keys is counted for the first", async
 
 test("IP-09: a request with two addresses counts as one without an address", async () => {
   await edge.newCaller();
-  const twice = (index) => sendRaw(edge.url(), rawRequest({ target: "/spent", headers: [["CF-Connecting-IP", `198.51.100.${index}`], ["CF-Connecting-IP", "198.51.100.99"]] }));
+  const twice = (index) => {
+    const addresses = [`198.51.100.${index}`, "198.51.100.99"];
+    const headers = addresses.map((address) => ["CF-Connecting-IP", address]);
+    return sendRaw(edge.url(), rawRequest({ target: "/spent", headers }));
+  };
   const answers = await inTurn(5, twice);
   assert.deepEqual(answers.map(({ status }) => status), [200, 429, 429, 429, 429]);
 });
@@ -152,7 +160,8 @@ test("IP-09: a request with two addresses counts as one without an address", asy
 test("a request whose body never ends is counted once and harms no other", async () => {
   const { ip } = await edge.newCaller();
   const head = (framing) => `POST /up HTTP/1.1\r\nHost: shop.example\r\nCF-Connecting-IP: ${ip}\r\n${framing}\r\n\r\n`;
-  const halves = [head("Content-Length: 1000") + "half", head("Transfer-Encoding: chunked") + "5\r\nab", head("Transfer-Encoding: chunked") + "zz\r\nab\r\n"];
+  const chunked = head("Transfer-Encoding: chunked");
+  const halves = [`${head("Content-Length: 1000")}half`, `${chunked}5\r\nab`, `${chunked}zz\r\nab\r\n`];
   for (const half of halves) await leave(half, 100);
   const refused = await edge.post("/up", { ip, body: "whole" });
   const body = refusal(refused, { limit: "up/ip" }, edge.at);
@@ -164,7 +173,8 @@ test("a request whose body never ends is counted once and harms no other", async
 
 test("a head that never ends is not counted and harms no other request", async () => {
   const { ip } = await edge.newCaller();
-  for (const half of ["GET /spent HTTP/1.1\r\n", `GET /spent HTTP/1.1\r\nHost: shop.example\r\nCF-Connecting-IP: ${ip}\r\n`, "GET /spe", "\r\n\r\n", "\0", "GET  /spent\r\n\r\n"]) await leave(half);
+  const head = `GET /spent HTTP/1.1\r\nHost: shop.example\r\nCF-Connecting-IP: ${ip}\r\n`;
+  for (const half of [head, "GET /spent HTTP/1.1\r\n", "GET /spe", "\r\n\r\n", "\0", "GET  /spent\r\n\r\n"]) await leave(half);
   assert.equal(edge.origin.count, 0);
   assert.equal((await edge.get("/spent", { ip })).status, 200, "nothing was counted");
   assert.equal(await fine(), 20);
@@ -203,7 +213,10 @@ test("several Accept lines are read as one list, in any order", async () => {
   await edge.get("/spent", { ip });
   const type = async (...lines) => {
     const answers = [];
-    for (const order of [lines, lines.toReversed()]) answers.push((await raw(ip, { target: "/spent", headers: order.map((line) => ["Accept", line]) })).headers["content-type"]);
+    for (const order of [lines, lines.toReversed()]) {
+      const headers = order.map((line) => ["Accept", line]);
+      answers.push((await raw(ip, { target: "/spent", headers })).headers["content-type"]);
+    }
     assert.equal(answers[0], answers[1], JSON.stringify(lines));
     return answers[0].split(";")[0];
   };
@@ -221,7 +234,9 @@ test("a client that accepts no available language is answered in English", async
     const headers = [["Accept", "text/html"], ...lines.map((line) => ["Accept-Language", line])];
     return (await raw(ip, { target: "/spent", headers })).headers["content-language"];
   };
-  for (const unknown of [[], ["tlh, xx-YY;q=0.9"], ["zz-ZZ"], ["\xff\xfe"], ["zh;q=0"], ["*;q=0"], ["e\u00e9n"]]) assert.equal(await language(...unknown), "en", JSON.stringify(unknown));
+  for (const unknown of [[], ["tlh, xx-YY;q=0.9"], ["zz-ZZ"], ["\xff\xfe"], ["zh;q=0"], ["*;q=0"], ["e\u00e9n"]]) {
+    assert.equal(await language(...unknown), "en", JSON.stringify(unknown));
+  }
   assert.equal(await language("en;q=0.5", "zh;q=0.9"), "zh-Hans");
   assert.equal(await language("zh;q=0.9", "en;q=0.5"), "zh-Hans");
   assert.equal(await language("de, tlh", "zh-Hant-TW;q=0.1"), "zh-Hans");

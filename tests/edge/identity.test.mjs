@@ -1,5 +1,5 @@
-// The caller that a request is counted for: its address, which only Cloudflare can vouch for, and its
-// key, which any client can claim.
+// The caller that a request is counted for: its address, which only Cloudflare can vouch for, and
+// its key, which any client can claim.
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,7 +15,9 @@ const vars = {
 };
 const edge = await start({ after }, { vars });
 
-/** Begins a test with full buckets: an hour after the test before it, where no period is that long. */
+/**
+ * Begins a test with full buckets: an hour after the test before it, where no period is that long.
+ */
 const later = () => edge.newCaller();
 
 const passing = async (n, make) => count(await parallel(n, make), 200);

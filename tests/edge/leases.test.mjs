@@ -1,4 +1,4 @@
-// Leases, remembered denials and quota chunks: hardly any calls for a fast caller, and never more admitted than the limit allows.
+// Leases, remembered denials and prepaid quota: a fast caller costs few calls, and the limits hold.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,7 +11,7 @@ const FOUR = {
 const who = { ip: "203.0.113.7", key: "k" };
 const used = async (edge) => (await edge.d1("SELECT coalesce(sum(used), 0) AS used FROM quota"))[0].used;
 
-/** `count` requests, `perTick` at a time and `tick` milliseconds apart; how many passed. */
+/** Sends `requests`, `perTick` at a time and `tick` milliseconds apart; returns how many passed. */
 async function traffic(edge, { requests, perTick, tick, ask }) {
   let passed = 0;
   for (let sent = 0; sent < requests; sent += perTick) {
@@ -22,7 +22,7 @@ async function traffic(edge, { requests, perTick, tick, ask }) {
   return passed;
 }
 
-test("a hot caller of four limits costs few calls and fewer statements, and none of its requests is lost", async (t) => {
+test("a hot caller of four limits costs few calls and fewer statements, and all its requests pass", async (t) => {
   const edge = await start(t, { vars: { ...FOUR, TRACE: "header" } });
   let rows = 0;
   const ask = async () => {
@@ -38,7 +38,7 @@ test("a hot caller of four limits costs few calls and fewer statements, and none
   assert.ok(rows <= 100, `${rows} rows for 2,000 requests`);
 });
 
-test("a slow caller is counted one by one", async (t) => {
+test("a slow caller's requests are counted one by one", async (t) => {
   const edge = await start(t, { vars: FOUR });
   for (let sent = 1; sent <= 12; sent++) {
     assert.equal((await edge.get("/api", who)).status, 200);
@@ -52,8 +52,8 @@ test("quota that a caller has stopped using goes back to D1", async (t) => {
   const edge = await start(t, { vars: { LIMIT_API: { route: "/api", per_key: "100000/day" } } });
   const passed = await traffic(edge, { requests: 400, perTick: 4, tick: 20, ask: () => edge.get("/api", who) });
   assert.equal(passed, 400);
-  assert.ok((await used(edge)) > 400, "some is prepaid");
-  // The isolate looks once a second (of real time) whether its tokens lie idle, and the actor when its alarm comes.
+  assert.ok((await used(edge)) > 400, "some quota is prepaid");
+  // The isolate returns idle tokens once a second of real time, and the actor at its alarm.
   for (let look = 0; look < 10 && (await used(edge)) > 400; look++) {
     await edge.advance(6 * SECOND);
     await sleep(500);
@@ -62,16 +62,16 @@ test("quota that a caller has stopped using goes back to D1", async (t) => {
   assert.equal(await used(edge), 400);
 });
 
-test("a quota is used up to its last token, however hot the traffic", async (t) => {
+test("hot traffic uses up a quota almost to its last token, and no further", async (t) => {
   const edge = await start(t, { vars: { LIMIT_API: { route: "/api", per_key: "500/day" } }, isolates: 2 });
   const ask = (index) => edge.get("/api", { ...who, isolate: index % 2 });
   const passed = await traffic(edge, { requests: 1_200, perTick: 4, tick: 20, ask });
   assert.ok(passed <= 500, `${passed} of 500`);
-  assert.ok(passed >= 485, `${passed} of 500: what an isolate holds is all that may be left`);
+  assert.ok(passed >= 485, `${passed} of 500: only tokens that an isolate holds may be left`);
   assert.ok((await used(edge)) <= 500);
 });
 
-test("a refused caller is answered from memory, until the moment it was told", async (t) => {
+test("a refused caller is answered from memory until the time it was told", async (t) => {
   const edge = await start(t, { vars: { LIMIT_LOGIN: { route: "/login", per_ip: "5/min" } } });
   await inTurn(6, () => edge.get("/login", who));
   const before = await edge.asked();
@@ -84,14 +84,14 @@ test("a refused caller is answered from memory, until the moment it was told", a
   assert.equal((await edge.get("/login", who)).status, 200);
 });
 
-test("what a key refuses from memory its address still pays for", async (t) => {
+test("a request that is refused from memory for its key still counts for its address", async (t) => {
   const edge = await start(t, { vars: { LIMIT_API: { route: "/api", per_ip: "20/min", per_key: "5/min" } } });
   await inTurn(15, () => edge.get("/api", who));
   const others = await inTurn(20, (index) => edge.get("/api", { ...who, key: `other-${index}` }));
   assert.equal(count(others, 200), 5);
 });
 
-test("of a shared limit that is asked for twice over from two isolates nearly all is used, and never more", async (t) => {
+test("two isolates with twice the requests of a shared limit use nearly all of it, and no more", async (t) => {
   const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", global: "400/s" } }, isolates: 2 });
   const ask = (index) => edge.get("/", { ip: `203.0.113.${index % 100}`, isolate: index % 2 });
   const first = await traffic(edge, { requests: 1_600, perTick: 16, tick: 20, ask });
@@ -102,7 +102,7 @@ test("of a shared limit that is asked for twice over from two isolates nearly al
   assert.ok(then >= 0.97 * 400 * 5, `${then} of ${400 * 5}`);
 });
 
-test("a crash in the middle of hot traffic admits nothing more of what everyone shares", async (t) => {
+test("crashes in the middle of hot traffic admit no more than a shared limit allows", async (t) => {
   const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", global: "200/s" } } });
   const ask = (index) => edge.get("/", { ip: `203.0.113.${index % 100}` });
   let passed = 0;
@@ -113,7 +113,7 @@ test("a crash in the middle of hot traffic admits nothing more of what everyone 
   assert.ok(passed <= 200 + 200, `${passed} in a second, of a burst of 200 and as many again`);
 });
 
-test("a deploy forgives no caller's debt where none may be forgiven", async (t) => {
+test("a deploy forgives no debt with DURABLE_AFTER = 0s", async (t) => {
   const edge = await start(t, { vars: { DURABLE_AFTER: "0s", LIMIT_X: { route: "/x", per_ip: "10/s burst 20" } } });
   let passed = 0;
   for (let round = 0; round < 4; round++) {

@@ -1,11 +1,10 @@
-// What the runtime does when the module traps, as a panic makes it, or when an exception of JavaScript passes through its code: the
-// instance is gone. Whoever was under way in it is told so at once, and the next request has a new one. Nothing in Penstock panics; this is
-// about the day that something does.
+// The module traps, as a panic makes it, or an exception of JavaScript passes through its code. Its
+// instance is then gone: requests under way in it are answered at once, and the next request has a
+// new instance. No code of Penstock panics; this is for the day that some does.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import WebSocket from "ws";
-import { count, HOUR, inTurn, problem, start, until } from "./harness/index.mjs";
+import { count, HOUR, inTurn, openSocket, problem, start, until } from "./harness/index.mjs";
 
 const vars = {
   DURABLE_AFTER: "0s",
@@ -14,7 +13,7 @@ const vars = {
   LIMIT_DAY: { route: "/day", per_key: "5/day", per_ip: "100/h" },
 };
 
-/** An answer, or nothing where there is none in a while. */
+/** The answer, or undefined where there is none within `ms`. */
 const within = (request, ms) => Promise.race([request, sleep(ms)]);
 
 const failed = (answer) => {
@@ -24,10 +23,10 @@ const failed = (answer) => {
   assert.equal(answer.headers["retry-after"], "1");
 };
 
-// The first reading of the clock is a request's own turn; later ones are in its actor, and after it was heard.
+// A request reads the clock first; its actor reads it later, and the request once more after that.
 for (const kind of ["trap", "error"]) {
   for (const skip of [0, 1, 3, 5]) {
-    test(`a ${kind} at reading ${skip} of the clock fails whoever is under way, and nobody after it`, async (t) => {
+    test(`a ${kind} at reading ${skip} of the clock fails the request under way, and no later one`, async (t) => {
       const edge = await start(t, { vars });
       const ip = "203.0.113.7";
       const key = "k";
@@ -43,19 +42,19 @@ for (const kind of ["trap", "error"]) {
 
       const began = performance.now();
       const after = await inTurn(6, () => edge.get("/", { ip }));
-      assert.ok(performance.now() - began < 3_000, "whoever comes after is answered at once");
+      assert.ok(performance.now() - began < 3_000, "later requests are answered at once");
       passed += count(after, 200);
       for (const answer of after.filter(({ status }) => status !== 200)) problem(answer, { reason: "rate_limited" });
       assert.ok(passed >= 4 && passed <= 5, `${passed} of 5: the victim may have paid`);
-      assert.ok(count(await inTurn(12, (index) => edge.get("/all", { ip: `198.51.100.${index}` })), 200) <= 5, "what everyone shares");
-      assert.ok(count(await inTurn(9, () => edge.get("/day", { ip: "203.0.113.9", key })), 200) <= 3, "a day");
+      assert.ok(count(await inTurn(12, (index) => edge.get("/all", { ip: `198.51.100.${index}` })), 200) <= 5, "a shared rate");
+      assert.ok(count(await inTurn(9, () => edge.get("/day", { ip: "203.0.113.9", key })), 200) <= 3, "a quota");
       await edge.advance(HOUR);
       assert.equal(count(await inTurn(6, () => edge.get("/", { ip })), 200), 5);
     });
   }
 }
 
-test("cor_01_whoever_is_under_way_in_the_instance_that_fails_is_told_so_in_the_form_that_it_reads", async (t) => {
+test("COR-01: a request under way in an instance that fails is answered in the format its client accepts", async (t) => {
   const edge = await start(t, { vars: { ...vars, CORS_ORIGINS: ["https://app.example", "*"] } });
   const told = async (headers, { method = "GET", ...trap } = {}) => {
     await edge.trip("trap", trap);
@@ -82,7 +81,7 @@ test("cor_01_whoever_is_under_way_in_the_instance_that_fails_is_told_so_in_the_f
   }
 });
 
-test("where an instance fails while it answers for the origin, something is said all the same", async (t) => {
+test("a request is answered though the instance fails while it answers for the origin", async (t) => {
   const edge = await start(t, { vars });
   const answer = edge.get("/?as=slow&ms=2000", { ip: "203.0.113.7", headers: [["accept", "text/html"]] });
   await until(() => edge.origin.under === 1);
@@ -93,7 +92,7 @@ test("where an instance fails while it answers for the origin, something is said
   assert.equal((await edge.get("/", { ip: "203.0.113.8" })).status, 200);
 });
 
-test("those who wait in the instance that fails are answered at once", async (t) => {
+test("requests that wait in an instance that fails are answered at once", async (t) => {
   const edge = await start(t, { vars });
   await edge.fail({ actor: { kind: "hang", ms: 20_000 } });
   const began = performance.now();
@@ -108,7 +107,7 @@ test("those who wait in the instance that fails are answered at once", async (t)
   assert.equal((await edge.get("/", { ip: "203.0.113.22" })).status, 200);
 });
 
-test("requests that only stream are not cut off by another's trap", async (t) => {
+test("an answer that streams goes on after another request's trap", async (t) => {
   const edge = await start(t, { vars });
   const streaming = edge.get("/?as=held", { ip: "203.0.113.20" });
   await sleep(200);
@@ -121,9 +120,10 @@ test("requests that only stream are not cut off by another's trap", async (t) =>
   assert.deepEqual([status, text], [200, "first second"]);
 });
 
-test("what is at the origin comes back though the instance that sent it has failed", async (t) => {
+test("a request at the origin is answered though the instance that sent it has failed", async (t) => {
   const edge = await start(t, { vars });
-  const [slow, gone] = ["/slow", "/gone"].map((path, index) => edge.post(`${path}?as=slow&ms=2500&parts=1&bytes=5`, { ip: `203.0.113.${20 + index}`, body: "order" }));
+  const post = (path, ip) => edge.post(`${path}?as=slow&ms=2500&parts=1&bytes=5`, { ip, body: "order" });
+  const [slow, gone] = [post("/slow", "203.0.113.20"), post("/gone", "203.0.113.21")];
   await until(() => edge.origin.under === 2);
   await edge.trip("trap");
   failed(await within(edge.get("/", { ip: "203.0.113.22" }), 2_000));
@@ -131,21 +131,20 @@ test("what is at the origin comes back though the instance that sent it has fail
   assert.equal((await edge.get("/", { ip: "203.0.113.23" })).status, 200);
   edge.origin.seen.find(({ url }) => url.startsWith("/gone")).response.destroy();
   const { status, text } = await slow;
-  assert.deepEqual([status, text], [200, "xxxxxend"], "it was taken in, and is not to be sent again");
+  assert.deepEqual([status, text], [200, "xxxxxend"], "the client has no reason to send it again");
   problem(await gone, { reason: "origin_unreachable", status: 502 });
   assert.equal((await edge.get("/", { ip: "203.0.113.24" })).status, 200);
-  assert.equal(edge.records.filter(({ place }) => place === "module").length, 1, "and the new instance is none the worse");
+  assert.equal(edge.records.filter(({ place }) => place === "module").length, 1, "the new instance has not failed");
 });
 
 for (const sockets of [null, "5"]) {
-  test(`a WebSocket goes on and ends as it should after another's trap: sockets = ${sockets}`, async (t) => {
+  test(`a WebSocket goes on and closes well after another request's trap: sockets = ${sockets}`, async (t) => {
     const edge = await start(t, { vars: { LIMIT_BASE: { per_ip: "5/h", ...(sockets && { sockets }) } } });
-    const socket = new WebSocket(edge.url().href.replace("http", "ws"), { headers: { "cf-connecting-ip": "203.0.113.20" } });
+    const { client: socket } = await openSocket(edge.url(), { path: "/", ip: "203.0.113.20" });
     t.after(() => socket.terminate());
     const heard = [];
     socket.on("message", (data) => heard.push(String(data)));
     socket.on("close", (code, reason) => heard.push(`${code} ${reason}`));
-    await new Promise((resolve, reject) => socket.on("open", resolve).on("error", reject));
     socket.send("before");
     await until(() => heard.length === 1);
     await edge.trip("trap");

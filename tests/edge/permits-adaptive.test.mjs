@@ -1,4 +1,4 @@
-// An in-flight cap that finds itself.
+// Caps that find their own size: `in_flight = "auto …"`.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -6,7 +6,7 @@ import { parallel, start } from "./harness/index.mjs";
 
 const ip = "203.0.113.7";
 
-test("a cap grows from its floor while the origin is not slower for it, and stays below its ceiling", async (t) => {
+test("an adaptive cap grows from its floor while the origin stays as fast, up to its ceiling", async (t) => {
   const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", in_flight: "auto 4..24" } } });
   await edge.run();
   const end = performance.now() + 24_000;
@@ -31,13 +31,16 @@ test("a cap grows from its floor while the origin is not slower for it, and stay
   assert.deepEqual([said[0].place, said[0].problem], ["all/in-flight", "is 4"]);
   assert.match(said.at(-1).problem, /^is \d+, was \d+$/);
   const [{ tables }] = await edge.objects();
-  assert.equal(tables.found.length, 1, "and what was found is kept");
+  assert.equal(tables.found.length, 1, "the found cap is stored");
 });
 
-/** How long the origin below takes on average, in milliseconds. */
+/** Mean time that the origin below takes for a request, in milliseconds. */
 const SERVICE = 80;
 
-/** An origin that serves so many at once, each for 60 to 100 ms, and lets the others queue. At `/idle` nobody has to queue. */
+/**
+ * An origin that serves `servers` requests at once, each for 60 to 100 ms, and queues the others.
+ * Requests for `/idle` skip the queue.
+ */
 class Queue {
   #waiting = [];
   #busy = 0;
@@ -72,7 +75,7 @@ class Queue {
     this.#looks++;
   }
 
-  /** How many were there on average since this was last asked. */
+  /** The mean number of requests in service and in the queue since the last call. */
   mean() {
     const mean = this.#sum / Math.max(this.#looks, 1);
     this.#sum = this.#looks = 0;
@@ -80,7 +83,10 @@ class Queue {
   }
 }
 
-/** How much longer than the origin takes it is on the way, as a part of that, until this is asked. */
+/**
+ * Measures the delay on the way to the origin until the returned function is called, as a part of
+ * `SERVICE`.
+ */
 function delays(edge) {
   let [sum, count, running] = [0, 0, true];
   const asking = (async () => {
@@ -98,7 +104,7 @@ function delays(edge) {
   };
 }
 
-test("a cap is within a fifth of what the origin can serve, and so 30 seconds after that has halved", async (t) => {
+test("an adaptive cap is within a fifth of the origin's capacity, also 30 seconds after that has halved", async (t) => {
   const edge = await start(t, { vars: { LIMIT_ALL: { route: "/x", in_flight: "auto 4..200" } } });
   const queue = new Queue(24);
   edge.origin.handler = queue.handler;
@@ -123,8 +129,9 @@ test("a cap is within a fifth of what the origin can serve, and so 30 seconds af
   running = false;
   await load;
   clearInterval(queue.timer);
-  // What a busy machine adds to every answer, and no limiter can tell from a queue.
+  // A busy machine delays every answer, and no limiter can tell that from a queue.
   const beside = await delay();
-  t.diagnostic(`at the origin on average: ${settled.toFixed(1)} of 24, and ${halved.toFixed(1)} of 12; ${(100 * beside).toFixed(0)} % longer on the way`);
+  t.diagnostic(`at the origin on average: ${settled.toFixed(1)} of 24, and ${halved.toFixed(1)} of 12`);
+  t.diagnostic(`${(100 * beside).toFixed(0)} % longer on the way`);
   for (const part of [settled / 24, halved / 12]) assert.ok(Math.abs(part - 1) <= 0.2 + beside, `${part}`);
 });

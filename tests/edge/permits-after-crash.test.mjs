@@ -1,18 +1,18 @@
-// A cap holds also when the module fails, and begins anew: what is at the origin, streams or is a live WebSocket goes on, and is counted on. Slots
-// are lent for ten seconds, so each of these goes on for more than twice as long; they go side by side.
+// Caps when the Worker's module fails and a new instance takes over: requests at the origin,
+// streams and live WebSockets keep their permits. Permits are lent for ten seconds, so each test
+// lasts more than twice as long; the tests run side by side.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import WebSocket from "ws";
-import { HOST, open, problem, SECOND, start, until } from "./harness/index.mjs";
+import { open, openSocket, problem, SECOND, start, until, untilAdmitted } from "./harness/index.mjs";
 
 const ip = "203.0.113.7";
 const HELD = "/x?as=held";
 const BUSY = "/x?as=slow&parts=1000&bytes=20000&every=20";
 const LONG = 21 * SECOND;
 
-/** An edge of two isolates: the first will fail, the second wants the same slots. */
+/** An edge of two isolates: the first will fail, the second wants the same permits. */
 async function edges(t, cap) {
   const edge = await start(t, { vars: { LIMIT_X: { route: "/x", ...cap }, LIMIT_NO: { route: "/no", block: [ip] } }, isolates: 2 });
   await edge.run();
@@ -21,7 +21,7 @@ async function edges(t, cap) {
 
 const failures = (edge) => edge.records.filter(({ place }) => place === "module").length;
 
-/** The first isolate's module fails: under a request that meets no cap and goes nowhere, or under a sign of life. */
+/** Makes the first isolate's module fail, under a blocked request or under a heartbeat. */
 async function fail(edge) {
   const before = failures(edge);
   await edge.trip("trap");
@@ -31,7 +31,7 @@ async function fail(edge) {
   assert.equal(failures(edge), before + 1);
 }
 
-/** A stream that goes on until it is released, or its client leaves. */
+/** An admitted stream that goes on until it is released, or its client leaves. */
 async function stream(edge, path = HELD) {
   let request, response;
   await until(async () => {
@@ -42,7 +42,7 @@ async function stream(edge, path = HELD) {
   return { request, whole: response.toArray().then((parts) => Buffer.concat(parts).toString()) };
 }
 
-/** For so long nobody gets in, at either of these isolates. */
+/** Asserts for `ms` that these isolates refuse every request. */
 async function stays(ms, get, isolates) {
   for (const end = performance.now() + ms; performance.now() < end; await sleep(150)) {
     for (const isolate of isolates) {
@@ -52,14 +52,10 @@ async function stays(ms, get, isolates) {
   }
 }
 
-/** How long it takes until somebody gets in, in milliseconds. */
-async function free(get, isolate = 0) {
-  const begun = performance.now();
-  await until(async () => (await get(isolate)).status === 200 || void (await sleep(20)));
-  return performance.now() - begun;
-}
+/** Asks at one isolate until a request is admitted; returns how many milliseconds that took. */
+const free = (get, isolate = 0) => untilAdmitted(() => get(isolate));
 
-/** Nothing is lent in the end, and the actor sleeps. */
+/** Asserts that in the end no permit is lent, and the actor sleeps. */
 async function rests(edge) {
   const cap = async () => (await edge.objects()).find(({ name }) => name.startsWith("shared/x/"));
   await until(async () => (await cap()).tables.holder?.length === 0 || void (await sleep(100)));
@@ -69,7 +65,7 @@ async function rests(edge) {
 }
 
 describe("when the module fails", { concurrency: true }, () => {
-  test("a stream keeps its slot though nobody comes but to the other isolate, and gives it back", async (t) => {
+  test("a stream keeps its permit though all requests come to the other isolate, and then returns it", async (t) => {
     const edge = await edges(t, { in_flight: "1" });
     const get = (isolate) => edge.get("/x", { ip, isolate });
     const { whole } = await stream(edge);
@@ -85,7 +81,7 @@ describe("when the module fails", { concurrency: true }, () => {
     await rests(edge);
   });
 
-  test("it does so too where it fails twice, with requests at both isolates", async (t) => {
+  test("streams keep their permits though the module fails twice, with requests at both isolates", async (t) => {
     const edge = await edges(t, { in_flight: "3" });
     const streams = [await stream(edge), await stream(edge)];
     const end = performance.now() + LONG;
@@ -104,23 +100,22 @@ describe("when the module fails", { concurrency: true }, () => {
     await Promise.all(traffic);
     t.diagnostic(`${passed} passed, at most ${edge.origin.most} at once`);
     assert.ok(edge.origin.most <= 3, `${edge.origin.most} at once`);
-    assert.ok(passed[0] + passed[1] > 100, "the third slot is used all the while");
+    assert.ok(passed[0] + passed[1] > 100, "the third permit is in use all the time");
     edge.origin.release();
     for (const { whole } of streams) assert.equal(await whole, "first second");
     await rests(edge);
   });
 
-  test("a WebSocket keeps its slot, and gives it back when it ends", async (t) => {
+  test("a WebSocket keeps its permit until it ends", async (t) => {
     const edge = await edges(t, { sockets: "1" });
     const sockets = [];
     t.after(() => sockets.forEach((socket) => socket.terminate()));
     const get = async (isolate) => {
-      const socket = new WebSocket(`${edge.url(isolate).href.replace("http", "ws")}x`, { headers: { Host: HOST, "CF-Connecting-IP": ip } });
-      sockets.push(socket);
-      const [[answer]] = [await Promise.race([once(socket, "open"), once(socket, "unexpected-response").then(([, response]) => [response])])];
-      return { status: answer?.statusCode ?? 200, socket };
+      const answer = await openSocket(edge.url(isolate), { path: "/x", ip });
+      if (answer.client) sockets.push(answer.client);
+      return answer;
     };
-    const { socket } = await get(0);
+    const { client: socket } = await get(0);
     await fail(edge);
     await stays(LONG, get, [0, 1]);
     assert.equal(edge.origin.sockets, 1);
@@ -132,7 +127,7 @@ describe("when the module fails", { concurrency: true }, () => {
     assert.ok(took < 1_000, `${took} ms`);
   });
 
-  test("what waits for the origin is told so, is broken off there, and keeps its slot until then", async (t) => {
+  test("a request at the origin is answered with 503, broken off there, and keeps its permit until then", async (t) => {
     const edge = await edges(t, { in_flight: "1" });
     const waits = edge.get("/x?as=slow&ms=20000", { ip });
     await until(() => edge.origin.under === 1);
@@ -147,7 +142,7 @@ describe("when the module fails", { concurrency: true }, () => {
     assert.ok(took < 4_500, `${took} ms`);
   });
 
-  test("a client that hangs up afterwards frees its slot, and one before another failure", async (t) => {
+  test("a client that leaves after one failure, or before another, frees its permit", async (t) => {
     const edge = await edges(t, { in_flight: "1" });
     const get = (isolate) => edge.get("/x", { ip, isolate });
     for (const again of [false, true]) {
@@ -160,15 +155,15 @@ describe("when the module fails", { concurrency: true }, () => {
       const took = await free(get, 1);
       t.diagnostic(`free for the other isolate after ${Math.round(took)} ms`);
       assert.ok(took < 4_500, `${took} ms`);
-      assert.ok(edge.origin.most === 1);
+      assert.equal(edge.origin.most, 1);
     }
     await rests(edge);
   });
 
-  test("a slot is kept though each sign of life fails for a while", async (t) => {
+  test("a stream keeps its permit though its heartbeats fail for a while", async (t) => {
     const edge = await edges(t, { in_flight: "1" });
     const { whole } = await stream(edge);
-    // Nobody else reads the first isolate's clock.
+    // Only heartbeats read the first isolate's clock here.
     for (let failure = 1; failure <= 3; failure++) {
       await edge.trip("trap");
       await until(() => failures(edge) === failure);
@@ -178,11 +173,12 @@ describe("when the module fails", { concurrency: true }, () => {
     assert.equal(await whole, "first second");
   });
 
-  test("one under whose signs of life it always fails does not take the others with it for ever", async (t) => {
+  test("heartbeats that fail each time are given up, and other requests go on", async (t) => {
     const edge = await edges(t, { in_flight: "1" });
     const { whole } = await stream(edge);
     await edge.trip("trap", { times: 1_000 });
-    // The runtime's own log reads the clock as well. The last failure is logged by whoever comes next.
+    // The runtime's own log reads the clock as well, and then says this. The next request logs the
+    // last failure.
     const logged = () => edge.logs.filter(({ message }) => message.includes("Formatting threw")).length;
     await until(() => logged() === 4);
     await sleep(2_500);
@@ -191,7 +187,7 @@ describe("when the module fails", { concurrency: true }, () => {
     assert.equal((await edge.get("/no", { ip })).status, 403);
     assert.equal(failures(edge), 1);
     edge.origin.release();
-    assert.equal(await whole, "first second", "it goes on itself");
+    assert.equal(await whole, "first second", "the stream itself goes on");
     await free((isolate) => edge.get("/x", { ip, isolate }));
   });
 });

@@ -1,23 +1,18 @@
-// What goes on to the origin and comes back: everything, as it was.
+// Requests on their way to the origin and answers on their way back: unchanged.
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import { BROTLI, count, GZIP, HOST, inTurn, problem, rateHeaders, rawRequest, refusal, sendRaw, start, TEXT } from "./harness/index.mjs";
 
 const ip = "203.0.113.7";
-let edge;
-const late = [];
-before(async () => {
-  const vars = { LIMIT_BASE: { per_ip: "100000/min" }, LIMIT_SPENT: { route: "/spent", per_ip: "1/h" } };
-  edge = await start({ after: (stop) => late.push(stop) }, { vars });
-  assert.equal((await edge.get("/spent", { ip })).status, 200);
-});
-after(() => Promise.all(late.map((stop) => stop())));
+const vars = { LIMIT_BASE: { per_ip: "100000/min" }, LIMIT_SPENT: { route: "/spent", per_ip: "1/h" } };
+const edge = await start({ after }, { vars });
+assert.equal((await edge.get("/spent", { ip })).status, 200);
 
 const escaped = encodeURIComponent;
 
 for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND"]) {
-  test(`a ${method} arrives as one`, async () => {
+  test(`a ${method} request arrives with its method`, async () => {
     assert.equal((await edge.send({ ip, method, path: "/m" })).status, 200);
     assert.equal(edge.origin.last.method, method);
   });
@@ -41,7 +36,7 @@ test("paths and queries arrive byte for byte", async () => {
   }
 });
 
-test("headers arrive as sent, and none is added that the origin could mistake for the client's", async () => {
+test("headers arrive as they were sent, each once", async () => {
   const headers = [
     ["accept", "text/html, */*;q=0.1"],
     ["accept-encoding", "br;q=0.9, gzip"],
@@ -64,14 +59,14 @@ test("headers arrive as sent, and none is added that the origin could mistake fo
   }
 });
 
-test("a penstock header of the client's own changes nothing and a refusal's is not believed", async () => {
+test("headers of Penstock that a client sends change no answer", async () => {
   const headers = [["ratelimit", '"x";r=1'], ["retry-after", "5"], ["penstock-trace", "actors=0"]];
   const answer = await edge.get("/headers", { ip, headers });
   assert.equal(answer.status, 200);
   assert.equal(answer.headers["penstock-trace"], undefined);
 });
 
-test("prx_03_redirects_are_the_client's_to_follow", async () => {
+test("PRX-03: a redirect of the origin goes to the client", async () => {
   for (const [method, status] of [["GET", 302], ["POST", 307], ["GET", 301], ["POST", 303], ["PUT", 308]]) {
     edge.origin.forget();
     const path = `/r?as=status&status=${status}&h=Location:${escaped("https://elsewhere.example/x?y=1")}`;
@@ -82,13 +77,14 @@ test("prx_03_redirects_are_the_client's_to_follow", async () => {
   }
 });
 
-test("cookies stay on lines of their own", async () => {
+test("several cookies of the origin stay on lines of their own", async () => {
   const cookies = ["a=1; Path=/", "b=2; Expires=Wed, 15 Jan 2031 12:00:00 GMT", "c=3; HttpOnly"];
-  const answer = await edge.get(`/c?as=status&status=200&${cookies.map((line) => `h=${escaped(`Set-Cookie:${line}`)}`).join("&")}`, { ip });
+  const lines = cookies.map((line) => `h=${escaped(`Set-Cookie:${line}`)}`).join("&");
+  const answer = await edge.get(`/c?as=status&status=200&${lines}`, { ip });
   assert.deepEqual(answer.lines.filter(([name]) => name === "set-cookie").map(([, value]) => value), cookies);
 });
 
-test("compressed bodies come back as they are", async () => {
+test("compressed bodies arrive unchanged", async () => {
   for (const [as, bytes, encoding] of [["gzip", GZIP, "gzip"], ["br", BROTLI, "br"]]) {
     const answer = await edge.get(`/z?as=${as}`, { ip, headers: [["accept-encoding", "gzip, br"]] });
     assert.equal(answer.headers["content-encoding"], encoding);
@@ -96,14 +92,14 @@ test("compressed bodies come back as they are", async () => {
   }
 });
 
-test("a range is answered with the part", async () => {
+test("a range request is answered with the part", async () => {
   const answer = await edge.get("/f?as=range", { ip, headers: [["range", "bytes=10-19"]] });
   assert.equal(answer.status, 206);
   assert.equal(answer.headers["content-range"], `bytes 10-19/${TEXT.length}`);
   assert.equal(answer.text, TEXT.slice(10, 20));
 });
 
-test("prx_05_answers_without_a_body_have_none", async () => {
+test("PRX-05: an answer without a body arrives without one", async () => {
   for (const status of [204, 304]) {
     const answer = await edge.get(`/n?as=status&status=${status}&h=${escaped('ETag:"v1"')}`, { ip });
     assert.equal(answer.status, status);
@@ -119,14 +115,14 @@ test("prx_05_answers_without_a_body_have_none", async () => {
   assert.equal(zero.status, 200);
 });
 
-test("prx_05_a_refused_head_has_a_head_only", async () => {
+test("PRX-05: a refused HEAD request is answered without a body", async () => {
   const answer = await edge.send({ ip, method: "HEAD", path: "/spent" });
   assert.equal(answer.status, 429);
   assert.match(answer.headers["retry-after"], /^[1-9][0-9]*$/);
   assert.equal(answer.body.length, 0);
 });
 
-test("hdr_06_the_origin's_own_429_is_the_origin's", async () => {
+test("HDR-06: the origin's own 429 arrives unchanged", async () => {
   const path = "/own?as=status&status=429&body=slow+down&h=Retry-After:30&h=Content-Type:text/plain&h=Cache-Control:max-age=5";
   const answer = await edge.get(path, { ip });
   assert.equal(answer.status, 429);
@@ -134,13 +130,14 @@ test("hdr_06_the_origin's_own_429_is_the_origin's", async () => {
   assert.equal(answer.headers["retry-after"], "30");
   assert.equal(answer.headers["content-type"], "text/plain");
   assert.equal(answer.headers["cache-control"], "max-age=5");
-  assert.equal(rateHeaders(answer).limits[0].name, "base/ip", "and says what is left here");
+  assert.equal(rateHeaders(answer).limits[0].name, "base/ip", "and Penstock adds its own limit");
 });
 
-test("what an origin tells of its own limits stays, beside what is told here", async (t) => {
+test("an origin's rate headers stay, and Penstock adds its own to the structured ones", async (t) => {
   const both = await start(t, { vars: { HEADERS: "both", LIMIT_BASE: { per_ip: "100/min" } } });
   const own = ['RateLimit:"o";r=0;t=30', 'RateLimit-Policy:"o";q=5;w=60', "X-RateLimit-Remaining:0"];
-  const { headers } = await both.get(`/own?as=status&status=429&body=b&${own.map((line) => `h=${escaped(line)}`).join("&")}`, { ip });
+  const lines = own.map((line) => `h=${escaped(line)}`).join("&");
+  const { headers } = await both.get(`/own?as=status&status=429&body=b&${lines}`, { ip });
   assert.equal(headers.ratelimit, '"o";r=0;t=30, "base/ip";r=99;t=1');
   assert.equal(headers["ratelimit-policy"], '"o";q=5;w=60, "base/ip";q=100;w=60');
   assert.deepEqual(["limit", "remaining", "reset"].map((name) => headers[`x-ratelimit-${name}`]), [undefined, "0", undefined]);
@@ -148,7 +145,7 @@ test("what an origin tells of its own limits stays, beside what is told here", a
   assert.deepEqual(["limit", "remaining"].map((name) => plain[`x-ratelimit-${name}`]), ["100", "98"]);
 });
 
-test("any status passes through", async () => {
+test("any status of the origin passes through", async () => {
   for (const status of [201, 400, 401, 404, 418, 500, 502, 503]) {
     const answer = await edge.get(`/s?as=status&status=${status}&body=b`, { ip });
     assert.equal(answer.status, status);
@@ -156,7 +153,7 @@ test("any status passes through", async () => {
   }
 });
 
-test("an ORIGIN with a path puts it in front", async (t) => {
+test("an ORIGIN with a path puts it in front of each request's", async (t) => {
   for (const slash of ["", "/"]) {
     const edge = await start(t, { origin: (url) => `${url}/v2/base${slash}` });
     assert.equal((await edge.get("/a/b?c=d", { ip })).status, 200);
@@ -168,7 +165,7 @@ test("an ORIGIN with a path puts it in front", async (t) => {
   }
 });
 
-test("without ORIGIN a request goes on to where it was going", async (t) => {
+test("without ORIGIN a request goes to the host that it names", async (t) => {
   const edge = await start(t, { outbound: true, origin: () => null, vars: { LIMIT_X: { route: "/x", per_ip: "2/min" } } });
   const answers = await inTurn(3, () => edge.get("/x?y=%2F", { ip }));
   assert.deepEqual(answers.map(({ status }) => status), [200, 200, 429]);
@@ -179,16 +176,16 @@ test("without ORIGIN a request goes on to where it was going", async (t) => {
   assert.equal((await edge.post("/other?as=echo", { ip, body })).text, body);
 });
 
-test("an origin that is not there is a 502 that says so", async (t) => {
+test("an origin that does not listen is answered for with 502", async (t) => {
   const edge = await start(t, { origin: () => "http://127.0.0.1:9" });
   problem(await edge.get("/", { ip }), { reason: "origin_unreachable", status: 502 });
 });
 
-test("an origin that hangs up is a 502 that says so", async () => {
+test("an origin that hangs up is answered for with 502", async () => {
   problem(await edge.get("/?as=reset", { ip }), { reason: "origin_unreachable", status: 502 });
 });
 
-test("cf_03_an_ORIGIN_that_is_this_worker_ends_after_one_hop", async (t) => {
+test("CF-03: a request to an ORIGIN that is this Worker ends after one hop", async (t) => {
   const port = await freePort();
   const vars = { LIMIT_BASE: { per_ip: "1000/min" } };
   const edge = await start(t, { port, origin: () => `http://127.0.0.1:${port}`, vars });
@@ -201,7 +198,7 @@ test("cf_03_an_ORIGIN_that_is_this_worker_ends_after_one_hop", async (t) => {
   }
 });
 
-test("cf_03_a_chain_of_two_penstocks_is_no_loop", async (t) => {
+test("CF-03: a chain of two Penstocks is no loop", async (t) => {
   const vars = { LIMIT_BASE: { per_ip: "1000/min" } };
   const inner = await start(t, { vars });
   const outer = await start(t, { vars, origin: () => inner.url().origin });
@@ -211,7 +208,7 @@ test("cf_03_a_chain_of_two_penstocks_is_no_loop", async (t) => {
   for (const edge of [outer, inner]) assert.ok((await edge.asked()).calls > 0, "both have counted");
 });
 
-test("cf_03_two_penstocks_that_forward_to_each_other_end_after_one_round", async (t) => {
+test("CF-03: two Penstocks that forward to each other end after one round", async (t) => {
   const [here, there] = [await freePort(), await freePort()];
   const vars = { LIMIT_BASE: { per_ip: "1000/min" } };
   const edge = await start(t, { port: here, origin: () => `http://127.0.0.1:${there}`, vars });
@@ -220,7 +217,7 @@ test("cf_03_two_penstocks_that_forward_to_each_other_end_after_one_round", async
   for (const one of [edge, other]) assert.ok((await one.asked()).calls <= 2, "one round");
 });
 
-test("refusals reach nobody behind", async () => {
+test("a refused request does not reach the origin", async () => {
   edge.origin.forget();
   const answers = await inTurn(20, () => edge.get("/spent", { ip }));
   assert.equal(count(answers, 429), 20);
@@ -228,7 +225,7 @@ test("refusals reach nobody behind", async () => {
   assert.equal(edge.origin.count, 0);
 });
 
-/** A port of this machine that nobody listens on. */
+/** A free port of this machine. */
 async function freePort() {
   const server = createServer();
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -1,4 +1,4 @@
-// Daily quotas: exact under races, charged for what passed, and reset at local midnight.
+// Daily quotas: exact under races, charged for admitted requests, and reset at local midnight.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { count, DAY, HOUR, inTurn, parallel, problem, refusal, SECOND, start } from "./harness/index.mjs";
@@ -6,7 +6,7 @@ import { count, DAY, HOUR, inTurn, parallel, problem, refusal, SECOND, start } f
 const used = async (edge) => (await edge.d1("SELECT coalesce(sum(used), 0) AS used FROM quota"))[0].used;
 const api = (fields) => ({ LIMIT_API: { route: "/v1/*", ...fields } });
 
-test("qta_01_a_hundred_a_day_and_three_hundred_in_parallel_pass_a_hundred", async (t) => {
+test("QTA-01: of three hundred requests at once, a quota of a hundred admits a hundred", async (t) => {
   const edge = await start(t, { vars: api({ per_key: "100/day" }), isolates: 2 });
   const answers = await parallel(300, (index) => edge.get("/v1/x", { ip: "203.0.113.7", key: "k", isolate: index % 2 }));
   assert.equal(count(answers, 200), 100);
@@ -18,14 +18,14 @@ test("qta_01_a_hundred_a_day_and_three_hundred_in_parallel_pass_a_hundred", asyn
   }
 });
 
-test("qta_02_the_hundred_and_first_is_refused_and_so_are_those_after_it", async (t) => {
+test("QTA-02: a quota of a hundred refuses the hundred and first request and all after it", async (t) => {
   const edge = await start(t, { vars: api({ per_key: "100/day" }) });
   const answers = await inTurn(105, () => edge.get("/v1/x", { key: "k" }));
   assert.deepEqual(answers.slice(98).map(({ status }) => status), [200, 200, 429, 429, 429, 429, 429]);
   assert.equal(await used(edge), 100);
 });
 
-test("qta_02_two_first_requests_of_a_day_at_once_both_count", async (t) => {
+test("QTA-02: two first requests of a day at once are both counted", async (t) => {
   const edge = await start(t, { vars: api({ per_key: "3/day", per_ip: "2/day" }), isolates: 2 });
   const first = await parallel(2, (isolate) => edge.get("/v1/x", { ip: "203.0.113.7", key: "k", isolate }));
   assert.equal(count(first, 200), 2);
@@ -33,7 +33,7 @@ test("qta_02_two_first_requests_of_a_day_at_once_both_count", async (t) => {
   refusal(third, { reason: "quota_exhausted", limit: "api/ip" }, edge.at);
 });
 
-test("a quota that everyone shares is a quota all the same", async (t) => {
+test("a quota that all callers share is exact too", async (t) => {
   const edge = await start(t, { vars: api({ global: "10/day" }) });
   const answers = await inTurn(12, (index) => edge.get("/v1/x", { ip: `203.0.113.${index}` }));
   assert.equal(count(answers, 200), 10);
@@ -41,7 +41,7 @@ test("a quota that everyone shares is a quota all the same", async (t) => {
   assert.equal(await used(edge), 10);
 });
 
-test("qta_06_what_a_rate_refuses_is_not_charged_to_the_quota", async (t) => {
+test("QTA-06: a request that a rate refuses is not charged to the quota", async (t) => {
   const edge = await start(t, { vars: api({ per_key: ["1/min", "100/day"] }) });
   const answers = await inTurn(51, () => edge.get("/v1/x", { key: "k" }));
   assert.equal(count(answers, 429), 50);
@@ -49,13 +49,13 @@ test("qta_06_what_a_rate_refuses_is_not_charged_to_the_quota", async (t) => {
   assert.equal(await used(edge), 1);
 });
 
-test("a cost is charged to the quota whole", async (t) => {
+test("a request's cost is charged to the quota whole", async (t) => {
   const edge = await start(t, { vars: api({ per_key: "10/day", cost: 4 }) });
   const answers = await inTurn(4, () => edge.get("/v1/x", { key: "k" }));
   assert.deepEqual(answers.map(({ status }) => status), [200, 200, 429, 429]);
 });
 
-test("keys have quotas of their own, and D1 knows them by digest", async (t) => {
+test("each key has a quota of its own, stored under a digest", async (t) => {
   const edge = await start(t, { vars: api({ per_key: "2/day" }) });
   for (const key of ["a", "b", "c"]) {
     assert.equal(count(await inTurn(3, () => edge.get("/v1/x", { key })), 200), 2, key);
@@ -80,7 +80,7 @@ const midnights = [
 ];
 
 for (const { zone, now, wait, reset, days } of midnights) {
-  test(`a quota opens again at midnight in${zone || " UTC"}, ${wait} s from ${now}`, async (t) => {
+  test(`a quota is full again at midnight in${zone || " UTC"}, ${wait} s after ${now}`, async (t) => {
     const edge = await start(t, { vars: api({ per_key: `3/day${zone}` }), at: Date.parse(now) });
     const get = () => edge.get("/v1/x", { key: "k" });
     assert.equal(count(await inTurn(4, get), 200), 3);
@@ -94,7 +94,7 @@ for (const { zone, now, wait, reset, days } of midnights) {
   });
 }
 
-test("what was prepaid for a day is worth nothing on the next", async (t) => {
+test("quota prepaid for one day admits no request on the next", async (t) => {
   const edge = await start(t, { vars: api({ per_key: "100/day" }), at: Date.parse("2031-01-15T23:59:59Z") });
   await inTurn(30, () => edge.get("/v1/x", { key: "k" }));
   await edge.advance(SECOND);
@@ -102,10 +102,10 @@ test("what was prepaid for a day is worth nothing on the next", async (t) => {
   assert.equal(count(answers, 200), 100);
 });
 
-test("qta_05_whatever_d1_does_the_rates_hold_and_on_error_decides", async (t) => {
+test("QTA-05: with every fault of D1, rates hold and on_error decides", async (t) => {
   const limits = { per_key: ["5/min", "100/day"] };
   const vars = {
-    DEADLINE: null, // as it is by default
+    DEADLINE: null, // the default
     LIMIT_OPEN: { route: "/open", on_error: "open", ...limits },
     LIMIT_CLOSED: { route: "/closed", on_error: "closed", ...limits },
     LIMIT_LOCAL: { route: "/local", on_error: "local", ...limits },
@@ -143,11 +143,11 @@ test("qta_05_whatever_d1_does_the_rates_hold_and_on_error_decides", async (t) =>
   for (const path of ["/open", "/closed", "/local"]) assert.equal((await edge.get(path, { key: "after" })).status, 200, path);
 });
 
-test("qta_05_a_lost_reply_of_d1_costs_quota_and_gives_none", async (t) => {
+test("QTA-05: a lost reply of D1 costs quota and admits no further request", async (t) => {
   const edge = await start(t, { vars: api({ per_key: "10/day", on_error: "closed" }) });
   await edge.fail({ d1: { kind: "lost", times: 2 } });
   const answers = await inTurn(20, async () => {
-    await edge.advance(SECOND); // after two failures D1 is left alone for a moment
+    await edge.advance(SECOND); // after two failures D1 is not asked for a moment
     return edge.get("/v1/x", { key: "k" });
   });
   const passed = count(answers, 200);

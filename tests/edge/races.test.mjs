@@ -1,9 +1,10 @@
-// Many at once, from several isolates, and replies that get lost: never more than the limit, and no token paid twice.
+// Many requests at once, from several isolates, and lost replies: the limit holds, and no token is
+// charged twice.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { count, inTurn, MINUTE, parallel, refusal, start } from "./harness/index.mjs";
 
-test("five a minute: of two hundred in parallel from one address exactly five reach the origin", async (t) => {
+test("of two hundred requests at once from one address, a limit of five sends exactly five to the origin", async (t) => {
   const edge = await start(t, { vars: { LIMIT_LOGIN: { route: "POST /login", per_ip: "5/min" } } });
   const answers = await parallel(200, () => edge.post("/login", { ip: "203.0.113.7" }));
   assert.equal(count(answers, 200), 5);
@@ -14,7 +15,7 @@ test("five a minute: of two hundred in parallel from one address exactly five re
   }
 });
 
-test("atm_01_two_isolates_share_one_burst", async (t) => {
+test("ATM-01: two isolates share one burst", async (t) => {
   const vars = {
     LIMIT_IP: { route: "/ip", per_ip: "60/min burst 10" },
     LIMIT_KEY: { route: "/key", per_key: "60/min burst 10" },
@@ -32,7 +33,7 @@ test("atm_01_two_isolates_share_one_burst", async (t) => {
   assert.ok(edge.origin.count >= 5, `${edge.origin.count} of a burst of 10: leases may float half of it, not more`);
 });
 
-test("atm_01_a_shared_limit_holds_over_a_minute_of_floods_from_two_isolates", async (t) => {
+test("ATM-01: a shared limit holds under six seconds of floods from two isolates", async (t) => {
   const edge = await start(t, { vars: { LIMIT_ALL: { route: "/*", global: "20/s" } }, isolates: 2 });
   for (let tick = 0; tick < 60; tick++) {
     await parallel(20, (index) => edge.get("/", { ip: `203.0.113.${index}`, isolate: index % 2 }));
@@ -42,7 +43,7 @@ test("atm_01_a_shared_limit_holds_over_a_minute_of_floods_from_two_isolates", as
   assert.ok(edge.origin.count >= 20 * 6 * 0.8, `${edge.origin.count} in six seconds: the limit has to be usable`);
 });
 
-test("atm_02_a_refused_caller_takes_nothing_from_what_others_share", async (t) => {
+test("ATM-02: a refused caller takes no token of a shared limit", async (t) => {
   const vars = { LIMIT_X: { route: "/x", per_ip: "1/min", global: "10/min" } };
   const edge = await start(t, { vars });
   const greedy = await inTurn(20, () => edge.get("/x", { ip: "203.0.113.200" }));
@@ -52,7 +53,7 @@ test("atm_02_a_refused_caller_takes_nothing_from_what_others_share", async (t) =
   refusal(await edge.get("/x", { ip: "203.0.113.99" }), { reason: "over_capacity", limit: "x/global", scope: "global" }, edge.at);
 });
 
-test("atm_04_what_a_later_limit_refuses_never_comes_back_as_more_than_the_burst", async (t) => {
+test("ATM-04: tokens that refused requests return never exceed the burst", async (t) => {
   const vars = { LIMIT_X: { route: "/x", per_ip: "10/min", global: "5/min", on_error: "closed" } };
   const edge = await start(t, { vars });
   const flood = () => parallel(30, (index) => edge.get("/x", { ip: `203.0.113.${index % 3}` }));
@@ -66,10 +67,10 @@ test("atm_04_what_a_later_limit_refuses_never_comes_back_as_more_than_the_burst"
   edge.origin.forget();
   await edge.advance(MINUTE);
   await flood();
-  assert.ok(edge.origin.count <= 5, `${edge.origin.count} of 5/min, a minute later`);
+  assert.ok(edge.origin.count >= 1 && edge.origin.count <= 5, `${edge.origin.count} of 5/min, a minute later`);
 });
 
-test("atm_05_a_lost_reply_costs_one_token_at_most_and_admits_nobody_unpaid", async (t) => {
+test("ATM-05: a lost reply costs one token at most, and admits no unpaid request", async (t) => {
   const edge = await start(t, { vars: { LIMIT_X: { route: "/x", per_ip: "5/min", on_error: "closed" } } });
   await edge.fail({ actor: { kind: "lost", times: 1, flags: { retryable: true } } });
   const answers = await inTurn(12, () => edge.get("/x", { ip: "203.0.113.7" }));

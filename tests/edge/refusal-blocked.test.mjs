@@ -1,18 +1,20 @@
-// ALLOW and BLOCK: who meets no limit, and who is not let in.
+// ALLOW and BLOCK: addresses that meet no limit, and addresses that are refused.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { count, inTurn, parallel, problem, start, until } from "./harness/index.mjs";
 
-test("an allowed address meets no limit, and a blocked one is refused before it costs anything", async (t) => {
+test("an allowed address meets no limit, and a blocked one is refused without a call", async (t) => {
   const vars = {
-    ALLOW: "203.0.113.0/24, 2001:db8:1::/48", BLOCK: ["203.0.113.66", "2001:db8:1:bad::/64"], TRACE: "header",
+    ALLOW: "203.0.113.0/24, 2001:db8:1::/48",
+    BLOCK: ["203.0.113.66", "2001:db8:1:bad::/64"],
+    TRACE: "header",
     LIMIT_BASE: { per_ip: "2/min", global: "4/min", per_key: "2/day" },
   };
   const edge = await start(t, { vars });
   for (const ip of ["203.0.113.7", "2001:db8:1:2::7", "::ffff:203.0.113.8"]) {
     const answers = await parallel(20, () => edge.get("/", { ip, key: "k" }));
     assert.equal(count(answers, 200), 20, ip);
-    assert.equal(answers[0].headers.ratelimit, undefined, "no limit is met, so none is told of");
+    assert.equal(answers[0].headers.ratelimit, undefined, "no limit is met, so the answer has no RateLimit");
   }
   assert.equal((await edge.asked()).calls, 0);
   edge.origin.forget();
@@ -25,24 +27,30 @@ test("an allowed address meets no limit, and a blocked one is refused before it 
   }
   assert.equal(edge.origin.count, 0);
   const others = await inTurn(6, (index) => edge.get("/", { ip: `198.51.100.${index}` }));
-  assert.equal(count(others, 200), 4, "nobody else's tokens are gone");
+  assert.equal(count(others, 200), 4, "the shared tokens are all there");
 });
 
-test("ip_01_nobody_talks_himself_onto_a_list_or_off_it", async (t) => {
+test("IP-01: an address that a client claims neither allows nor blocks it", async (t) => {
   const edge = await start(t, { vars: { ALLOW: "203.0.113.7", BLOCK: "203.0.113.66", LIMIT_BASE: { per_ip: "2/min" } } });
-  const claims = (ip) => ["x-forwarded-for", "x-real-ip", "true-client-ip", "forwarded", "x-client-ip", "cf-connecting-ipv6"].map((name) => [name, ip]);
+  const names = ["x-forwarded-for", "x-real-ip", "true-client-ip", "forwarded", "x-client-ip", "cf-connecting-ipv6"];
+  const claims = (ip) => names.map((name) => [name, ip]);
   const answers = await inTurn(5, () => edge.get("/", { ip: "198.51.100.1", headers: claims("203.0.113.7") }));
   assert.equal(count(answers, 200), 2);
   assert.equal((await edge.get("/", { ip: "198.51.100.2", headers: claims("203.0.113.66") })).status, 200);
   assert.equal((await edge.get("/", { ip: "203.0.113.66", headers: claims("203.0.113.7") })).status, 403);
 });
 
-test("a binding's lists are for its own route, whichever way it is spelt", async (t) => {
-  const vars = { LIMIT_ADMIN: { route: "/admin/*", block: "203.0.113.0/24", message: "Use the office network." }, LIMIT_S: { route: "/s", block: "203.0.113.7", mode: "shadow" } };
+test("a binding's block list is for its own route, in any spelling of the path", async (t) => {
+  const vars = {
+    LIMIT_ADMIN: { route: "/admin/*", block: "203.0.113.0/24", message: "Use the office network." },
+    LIMIT_S: { route: "/s", block: "203.0.113.7", mode: "shadow" },
+  };
   const edge = await start(t, { vars });
   const ip = "203.0.113.7";
-  for (const path of ["/admin", "/admin/x", "//admin/x", "/%61dmin/x"]) problem(await edge.get(path, { ip }), { reason: "blocked", message: "Use the office network." });
-  assert.equal((await edge.get("/s", { ip })).status, 200, "a shadow refuses nobody");
+  for (const path of ["/admin", "/admin/x", "//admin/x", "/%61dmin/x"]) {
+    problem(await edge.get(path, { ip }), { reason: "blocked", message: "Use the office network." });
+  }
+  assert.equal((await edge.get("/s", { ip })).status, 200, "a list in shadow refuses no request");
   assert.equal((await edge.get("/", { ip })).status, 200);
   assert.equal((await edge.get("/admin", { ip: "198.51.100.1" })).status, 200);
   await until(() => edge.records.length >= 5);

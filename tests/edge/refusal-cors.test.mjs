@@ -1,14 +1,19 @@
-// Web pages of other origins: they can read a refusal, and their preflights are neither counted against the caller nor a side door.
+// Web pages of other origins: they can read a refusal. Their preflights are not counted against the
+// caller, and lead around no shared limit.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { count, inTurn, parallel, refusal, start } from "./harness/index.mjs";
 
 const ip = "203.0.113.7";
 const page = (origin = "https://app.example") => ({ ip, headers: [["origin", origin]] });
-const preflight = (path, options = {}) =>
-  ({ method: "OPTIONS", path, ip, ...options, headers: [["origin", "https://app.example"], ["access-control-request-method", "POST"], ["access-control-request-headers", "x-api-key"]] });
+const PREFLIGHT = [
+  ["origin", "https://app.example"],
+  ["access-control-request-method", "POST"],
+  ["access-control-request-headers", "x-api-key"],
+];
+const preflight = (path, options = {}) => ({ method: "OPTIONS", path, ip, ...options, headers: PREFLIGHT });
 
-test("cor_01_a_page_can_read_a_refusal_and_when_to_come_back", async (t) => {
+test("COR-01: a page of another origin can read a refusal and its Retry-After", async (t) => {
   const edge = await start(t, { vars: { LIMIT_X: { route: "/x", per_ip: "5/min" } } });
   const answers = await inTurn(6, () => edge.get("/x", page()));
   refusal(answers[5], {}, edge.at);
@@ -17,13 +22,20 @@ test("cor_01_a_page_can_read_a_refusal_and_when_to_come_back", async (t) => {
   const exposed = answers[5].headers["access-control-expose-headers"].toLowerCase().split(", ");
   for (const name of ["retry-after", "ratelimit", "ratelimit-policy"]) assert.ok(exposed.includes(name), name);
   assert.match(answers[5].headers.vary, /Origin/);
-  for (const name of ["access-control-allow-origin", "access-control-expose-headers"]) assert.equal(answers[0].headers[name], undefined, "the origin's answers are its own");
+  for (const name of ["access-control-allow-origin", "access-control-expose-headers"]) {
+    assert.equal(answers[0].headers[name], undefined, "no header is added to the origin's answers");
+  }
 });
 
-test("cor_01_a_listed_origin_may_come_with_cookies_and_no_other_may_read_it", async (t) => {
-  const edge = await start(t, { vars: { CORS_ORIGINS: ["https://app.example", "https://b.example"], HEADERS: "both", LIMIT_X: { route: "/x", per_ip: "1/min" } } });
-  await edge.get("/x", { ip });
-  const read = async (origin) => (await edge.get("/x", page(origin))).headers;
+test("COR-01: a listed origin may send cookies, and no other origin may read the refusal", async (t) => {
+  const vars = { CORS_ORIGINS: ["https://app.example", "https://b.example"], HEADERS: "both", LIMIT_X: { route: "/x", per_ip: "1/min" } };
+  const edge = await start(t, { vars });
+  assert.equal((await edge.get("/x", { ip })).status, 200);
+  const read = async (origin) => {
+    const { status, headers } = await edge.get("/x", page(origin));
+    assert.equal(status, 429, origin);
+    return headers;
+  };
   const listed = await read("https://b.example");
   assert.equal(listed["access-control-allow-origin"], "https://b.example");
   assert.equal(listed["access-control-allow-credentials"], "true");
@@ -34,16 +46,16 @@ test("cor_01_a_listed_origin_may_come_with_cookies_and_no_other_may_read_it", as
   }
 });
 
-test("cor_03_a_preflight_goes_on_to_the_origin_uncounted", async (t) => {
+test("COR-03: a preflight goes on to the origin uncounted", async (t) => {
   const edge = await start(t, { vars: { LIMIT_BASE: { per_ip: "5/min", per_key: "5/min" } } });
   const answers = await parallel(30, () => edge.send(preflight("/x", { key: "k" })));
   assert.equal(count(answers, 200), 30);
   assert.equal(edge.origin.count, 30);
   assert.equal(edge.origin.last.method, "OPTIONS");
-  assert.equal(count(await inTurn(6, () => edge.get("/x", { ip })), 200), 5, "and took nothing");
+  assert.equal(count(await inTurn(6, () => edge.get("/x", { ip })), 200), 5, "the preflights took no token");
 });
 
-test("cor_03_options_that_are_no_preflight_are_counted_as_any_request", async (t) => {
+test("COR-03: an OPTIONS request that is no preflight is counted as any other", async (t) => {
   const edge = await start(t, { vars: { LIMIT_BASE: { per_ip: "5/min" } } });
   const origin = [["origin", "https://app.example"]];
   for (const headers of [[], origin, [["access-control-request-method", "POST"]], [...origin, ["access-control-request-method", ""]]]) {
@@ -55,7 +67,7 @@ test("cor_03_options_that_are_no_preflight_are_counted_as_any_request", async (t
   }
 });
 
-test("cor_03_a_preflight_is_no_side_door_to_what_everyone_shares", async (t) => {
+test("COR-03: a preflight meets shared limits and block lists", async (t) => {
   const edge = await start(t, { vars: { LIMIT_BASE: { global: "10/min" }, BLOCK: "198.51.100.1" } });
   const answers = await inTurn(20, (index) => edge.send(preflight("/x", { ip: `203.0.113.${index}` })));
   assert.equal(count(answers, 200), 10);
@@ -67,7 +79,7 @@ test("cor_03_a_preflight_is_no_side_door_to_what_everyone_shares", async (t) => 
   assert.equal(blocked.status, 403);
 });
 
-test("cor_03_what_no_browser_puts_into_a_preflight_makes_it_a_request", async (t) => {
+test("COR-03: a preflight with a body, credentials or an upgrade counts as a request", async (t) => {
   const edge = await start(t, { vars: { LIMIT_BASE: { per_ip: "5/min" } } });
   const more = [
     { body: "name=x&password=y" },
@@ -81,15 +93,17 @@ test("cor_03_what_no_browser_puts_into_a_preflight_makes_it_a_request", async (t
     edge.origin.forget();
     await edge.advance(60_000);
     const { headers, ...rest } = preflight("/x");
-    const given = chunked ? { write: (request) => request.write(body, () => request.end()), headers: [...headers, ["transfer-encoding", "chunked"]] } : { body, headers: [...headers, ...lines] };
-    const answers = await inTurn(8, () => edge.send({ ...rest, ...given }));
+    const inChunks = { write: (request) => request.write(body, () => request.end()), headers: [...headers, ["transfer-encoding", "chunked"]] };
+    const whole = { body, headers: [...headers, ...lines] };
+    const answers = await inTurn(8, () => edge.send({ ...rest, ...(chunked ? inChunks : whole) }));
     assert.equal(count(answers, 429), 3, JSON.stringify(lines));
     assert.equal(edge.origin.count, 5);
   }
 });
 
-test("cor_03_keys_on_preflights_give_nobody_a_share_of_its_own", async (t) => {
-  // A crowded rate is shared out by caller; a preflight's caller is its address, whatever key it claims.
+test("COR-03: keys on preflights give a client no further share of a crowded rate", async (t) => {
+  // A crowded rate is shared out by caller. A preflight's caller is its address, whichever key it
+  // sends.
   const vars = { LIMIT_BASE: { per_key: "1000/s", global: "20/s" } };
   const edge = await start(t, { vars });
   await edge.run();
@@ -112,5 +126,5 @@ test("cor_03_keys_on_preflights_give_nobody_a_share_of_its_own", async (t) => {
     ask(false, () => preflight("/x", { key: `fresh-${index++}` }), 5),
     ask(true, () => ({ path: "/x", ip: "203.0.113.99", key: "mine" }), 100),
   ]);
-  assert.ok(passed > asked * 0.6, `${passed} of ${asked}, which are no more than a half of what there is`);
+  assert.ok(passed > asked * 0.6, `${passed} of ${asked}, which are at most half of the rate`);
 });

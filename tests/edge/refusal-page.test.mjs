@@ -1,37 +1,27 @@
-// The page that a refused person gets, in a real browser: it counts down, comes through by itself, and knows when to stop.
+// The page of a refusal, in a real browser: it counts down, tries again by itself, and stops in
+// time.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import { browser, visitor } from "./harness/browser.mjs";
 import { SECOND, start, until } from "./harness/index.mjs";
 
 const AXE = createRequire(import.meta.url).resolve("axe-core");
-const late = [];
-const suite = { after: (stop) => late.push(stop) };
-let edge;
-let chrome;
+const vars = {
+  LIMIT_SHORT: { route: "/short", per_ip: "1/2s" },
+  LIMIT_LONG: { route: "/long", per_ip: "1/75s", message: "Ask for more: <api@example.com>", docs: "https://example.com/limits" },
+  LIMIT_DAY: { route: "/day", per_ip: "1/day Asia/Shanghai" },
+  LIMIT_NEVER: { route: "/never", per_ip: "1/2s" },
+  LIMIT_CROWD: { route: "/crowd", global: "1/75s" },
+  LIMIT_BLOCKED: { route: "/blocked", block: "0.0.0.0/0" },
+};
+const chrome = await browser({ after });
+const edge = await start({ after }, { vars });
+const began = performance.now();
+await edge.run();
 let callers = 0;
-let began;
 
-before(async () => {
-  const vars = {
-    LIMIT_SHORT: { route: "/short", per_ip: "1/2s" },
-    LIMIT_LONG: { route: "/long", per_ip: "1/75s", message: "Ask for more: <api@example.com>", docs: "https://example.com/limits" },
-    LIMIT_DAY: { route: "/day", per_ip: "1/day Asia/Shanghai" },
-    LIMIT_NEVER: { route: "/never", per_ip: "1/2s" },
-    LIMIT_CROWD: { route: "/crowd", global: "1/75s" },
-    LIMIT_BLOCKED: { route: "/blocked", block: "0.0.0.0/0" },
-  };
-  edge = await start(suite, { vars });
-  chrome = await browser(suite);
-  began = performance.now();
-  await edge.run();
-});
-after(async () => {
-  for (const stop of late.reverse()) await stop();
-});
-
-/** A visitor who is refused at `path`. */
+/** A visitor that is refused at `path`. */
 async function refusedAt(path, options = {}) {
   callers += 1;
   const ip = `203.0.113.${callers}`;
@@ -45,7 +35,7 @@ async function refusedAt(path, options = {}) {
 
 const heading = (page) => page.textContent("h1");
 
-test("it counts down and comes through by itself", async () => {
+test("the page counts down and tries again by itself", async () => {
   const page = await refusedAt("/short");
   assert.equal(await heading(page), "Too many requests");
   assert.match(await page.textContent("#clock"), /^0:0[12]$/);
@@ -56,9 +46,9 @@ test("it counts down and comes through by itself", async () => {
   await page.context().close();
 });
 
-test("it stops after three times, says so, and leaves a link", async () => {
+test("the page stops after three tries, says so, and offers a link", async () => {
   const page = await refusedAt("/never");
-  // Somebody else behind the same address is always a moment earlier.
+  // Another client behind the same address is always a moment earlier.
   await page.route("**/never", async (route) => {
     await until(async () => (await edge.get("/never", { ip: page.ip })).status === 200);
     await route.continue();
@@ -66,7 +56,7 @@ test("it stops after three times, says so, and leaves a link", async () => {
   await page.waitForFunction(() => document.querySelector("#when")?.textContent.endsWith("You can try again now."), null, { timeout: 60_000 });
   assert.equal(page.requested.length, 4, "once by hand and three times by itself");
   await new Promise((resolve) => setTimeout(resolve, 3_000));
-  assert.equal(page.requested.length, 4, "and not again");
+  assert.equal(page.requested.length, 4, "no further try");
   await page.click(".again");
   await until(() => page.requested.length === 5);
   await page.unrouteAll({ behavior: "wait" });
@@ -74,7 +64,7 @@ test("it stops after three times, says so, and leaves a link", async () => {
   await page.context().close();
 });
 
-test("a form that was sent is not sent again by itself", async () => {
+test("a refused form is not sent again by itself", async () => {
   const page = await refusedAt("/short");
   await page.goto(new URL("/free", edge.url()).href);
   await edge.post("/short", { ip: page.ip });
@@ -90,7 +80,7 @@ test("a form that was sent is not sent again by itself", async () => {
   await page.context().close();
 });
 
-test("a tab that is not seen waits until it is", async () => {
+test("a hidden tab tries again once it is visible", async () => {
   const page = await visitor(chrome, { ip: "203.0.113.250", locale: "en-US" });
   await page.addInitScript(() => {
     window.seen = false;
@@ -109,7 +99,7 @@ test("a tab that is not seen waits until it is", async () => {
   await page.context().close();
 });
 
-test("where a tab can keep nothing it does not come back by itself, or it would for ever", async () => {
+test("a tab without storage does not try again by itself, as it could not count its tries", async () => {
   const page = await visitor(chrome, { ip: "203.0.113.251", locale: "en-US" });
   await page.addInitScript(() => Object.defineProperty(window, "sessionStorage", { get: () => { throw new DOMException("no", "SecurityError"); } }));
   await edge.get("/short", { ip: "203.0.113.251" });
@@ -121,7 +111,7 @@ test("where a tab can keep nothing it does not come back by itself, or it would 
   await page.context().close();
 });
 
-test("a quota's reset is told in the visitor's own time zone, and without a script in the quota's", async () => {
+test("a quota's reset is shown in the visitor's time zone, and without scripts in the quota's", async () => {
   const berlin = await refusedAt("/day", { timezoneId: "Europe/Berlin" });
   const noon = edge.at; // 12:00 UTC; midnight in Shanghai is at 16:00 UTC
   assert.match(await berlin.textContent("#time"), /^Wednesday, January 15 at 5:00\sPM GMT\+1$/);
@@ -138,11 +128,13 @@ test("a quota's reset is told in the visitor's own time zone, and without a scri
   await plain.context().close();
 });
 
-test("a screen reader hears of the time now and then, not every second", async () => {
+test("a screen reader is told the time now and then, not every second", async () => {
   const page = await refusedAt("/long");
   await page.evaluate(() => {
     window.heard = [];
-    new MutationObserver(() => window.heard.push(document.querySelector("#live").textContent)).observe(document.querySelector("#live"), { childList: true, characterData: true, subtree: true });
+    const live = document.querySelector("#live");
+    const observer = new MutationObserver(() => window.heard.push(live.textContent));
+    observer.observe(live, { childList: true, characterData: true, subtree: true });
   });
   await page.waitForFunction(() => document.querySelector("#clock").textContent === "0:59", null, { timeout: 30_000 });
   assert.deepEqual(await page.evaluate(() => window.heard), ["60 seconds left."]);
@@ -152,16 +144,16 @@ test("a screen reader hears of the time now and then, not every second", async (
 
 for (const colorScheme of ["light", "dark"]) {
   for (const [locale, width] of [["en-US", 1280], ["zh-CN", 320]]) {
-    test(`no barrier is found in ${locale}, ${colorScheme}, ${width} pixels wide`, async () => {
+    test(`the page has no accessibility violation in ${locale}, ${colorScheme}, ${width} pixels wide`, async () => {
       for (const path of ["/long", "/day", "/blocked", "/crowd"]) {
-        // The checker is put into the page from outside, which the page's own policy would not let in.
+        // The page's own security policy would not let the checker in.
         const page = await refusedAt(path, { locale, colorScheme, bypassCSP: true, viewport: { width, height: 700 } });
         assert.equal(await page.getAttribute("html", "lang"), locale === "en-US" ? "en" : "zh-Hans");
         await page.addScriptTag({ path: AXE });
         const { violations } = await page.evaluate(() => window.axe.run());
         assert.deepEqual(violations.map(({ id, impact, nodes }) => `${impact}: ${id} at ${nodes.map(({ html }) => html)}`), [], path);
         const overflow = await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
-        assert.equal(overflow, false, "nothing to scroll sideways");
+        assert.equal(overflow, false, "the page does not scroll sideways");
         assert.equal(page.requested.filter((url) => !url.startsWith(edge.url().href)).length, 0);
         assert.deepEqual(page.complaints, []);
         await page.context().close();

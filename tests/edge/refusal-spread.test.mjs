@@ -1,4 +1,4 @@
-// Those whom a shared limit refuses come back one after the other.
+// Retries after a shared limit refuses many callers: their waits are spread over time.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { count, inTurn, parallel, refusal, SECOND, start } from "./harness/index.mjs";
@@ -6,28 +6,29 @@ import { count, inTurn, parallel, refusal, SECOND, start } from "./harness/index
 const address = (index) => ({ ip: `10.0.${index >> 8}.${index & 255}` });
 
 for (const [rate, perSecond] of [["10/s", 10], ["25/s burst 25", 25], ["1/s", 1]]) {
-  test(`ops_04_of_a_hundred_refused_by_${rate.replaceAll(" ", "_")}_in_one_second_no_more_come_back_in_a_second_than_it_admits`, async (t) => {
+  test(`OPS-04: callers that ${rate} refuses are spread over as many seconds as it needs to admit them`, async (t) => {
     const edge = await start(t, { vars: { LIMIT_BASE: { global: rate } } });
     const burst = await parallel(200, (index) => edge.get("/", address(index)));
     const passed = count(burst, 200);
     const refused = burst.map((answer, index) => ({ answer, index })).filter(({ answer }) => answer.status === 429);
     assert.ok(refused.length >= 100, `${passed} passed`);
     const due = refused.map(({ answer, index }) => ({ index, wait: refusal(answer, { reason: "over_capacity" }, edge.at).retry_after }));
-    const in_second = new Map();
-    for (const { wait } of due) in_second.set(wait, (in_second.get(wait) ?? 0) + 1);
-    assert.ok([...in_second.values()].every((callers) => callers <= perSecond), JSON.stringify([...in_second]));
+    const inSecond = new Map();
+    for (const { wait } of due) inSecond.set(wait, (inSecond.get(wait) ?? 0) + 1);
+    assert.ok([...inSecond.values()].every((callers) => callers <= perSecond), JSON.stringify([...inSecond]));
 
-    // And each of them gets in when it was told to come, at the first try.
+    // Each caller is admitted at the time that it was told, at the first try.
     const begun = edge.at;
-    for (const wait of [...in_second.keys()].sort((a, b) => a - b).slice(0, 20)) {
+    for (const wait of [...inSecond.keys()].sort((a, b) => a - b).slice(0, 20)) {
       await edge.freeze(begun + wait * SECOND);
-      const back = await parallel(due.filter((caller) => caller.wait === wait).length, (nth) => edge.get("/", address(due.filter((caller) => caller.wait === wait)[nth].index)));
-      assert.equal(count(back, 200), back.length, `of those who were told ${wait} s`);
+      const callers = due.filter((caller) => caller.wait === wait);
+      const back = await parallel(callers.length, (nth) => edge.get("/", address(callers[nth].index)));
+      assert.equal(count(back, 200), back.length, `callers that were told ${wait} s`);
     }
   });
 }
 
-test("a caller that asks again and again keeps its place and pushes nobody back", async (t) => {
+test("a caller that asks again and again keeps its turn and delays no other", async (t) => {
   const edge = await start(t, { vars: { LIMIT_BASE: { global: "1/s" } } });
   await edge.get("/", address(0));
   const [first, second] = await inTurn(2, (index) => edge.get("/", address(index + 1)));
@@ -37,14 +38,14 @@ test("a caller that asks again and again keeps its place and pushes nobody back"
   assert.equal((await edge.get("/", address(3))).headers["retry-after"], "3");
 });
 
-test("what a caller has used up itself is told as it is", async (t) => {
+test("a caller that its own limit refuses is told the exact wait", async (t) => {
   const edge = await start(t, { vars: { LIMIT_BASE: { per_ip: "5/min" } } });
   const answers = await parallel(105, () => edge.get("/", address(1)));
   const waits = new Set(answers.filter(({ status }) => status === 429).map((answer) => answer.headers["retry-after"]));
   assert.deepEqual([...waits], ["12"]);
 });
 
-test("ops_04_a_hundred_for_whom_the_limit_cannot_be_checked_do_not_come_back_in_one_second", async (t) => {
+test("OPS-04: a hundred callers of a limit that cannot be checked are told different waits", async (t) => {
   const edge = await start(t, { vars: { LIMIT_BASE: { per_ip: "5/min", on_error: "closed" } } });
   await edge.fail({ actor: { kind: "throw", flags: { overloaded: true } } });
   const ask = () => parallel(100, (index) => edge.get("/", { ip: `203.0.113.${index}` }));

@@ -1,4 +1,5 @@
-// A wait that is told is true: whoever waits exactly that long, and is alone, gets in. Whatever refuses it, and however many do at once.
+// Retry-After is true: a caller that waits exactly as long, and is alone, is admitted. This holds
+// for every kind of limit, and for several that refuse at once.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Random, rateHeaders, start, until } from "./harness/index.mjs";
@@ -7,23 +8,23 @@ const ip = "203.0.113.7";
 const EVE_OF_SPRING = Date.parse("2031-03-09T04:30:00Z");
 
 const LIMITS = {
-  "one at a time": { LIMIT_X: { route: "/x", per_ip: "1/s" } },
-  "very slow ones": { LIMIT_X: { route: "/x", per_ip: "1/30d burst 3" } },
-  "odd ones, and a cost": { LIMIT_X: { route: "/x", per_key: "9973/97s burst 13", cost: 7 } },
-  "two of an address": { LIMIT_X: { route: "/x", per_ip: ["2/s", "5/min"] } },
-  "an address's and a key's": { LIMIT_X: { route: "/x", per_ip: "3/min", per_key: "6/min burst 1" } },
-  "a key's quotas, of two days that end at other times": { LIMIT_X: { route: "/x", per_key: ["5/day", "3/day America/New_York"], per_ip: "2/min" } },
-  "an address's and everyone's": { LIMIT_X: { route: "/x", per_ip: "2/s", global: "5/min" } },
-  "everyone's faster than an address's": { LIMIT_X: { route: "/x", per_ip: "4/min", global: "10/min burst 1" } },
-  "all kinds": { LIMIT_BASE: { per_ip: "3/s", global: "9/min" }, LIMIT_X: { route: "/x", per_key: "4/30s", cost: 2, global: "20/min" } },
-  "an address's day, and everyone's longer than it": { LIMIT_X: { route: "/x", per_ip: "4/day", global: "2/30h burst 1" } },
-  "an address's day, and a key's that ends later": { LIMIT_X: { route: "/x", per_ip: "3/day", per_key: "2/day America/New_York", global: "5/h" } },
-  "an address's and everyone's of a day": { LIMIT_X: { route: "/x", per_ip: "2/s", global: ["5/min", "12/day"] } },
-  "one that warms up": { LIMIT_X: { route: "/x", per_ip: "1/s", global: "20/min", warmup: "30s" } },
+  "one request at a time": { LIMIT_X: { route: "/x", per_ip: "1/s" } },
+  "a very slow rate": { LIMIT_X: { route: "/x", per_ip: "1/30d burst 3" } },
+  "an odd rate with a cost": { LIMIT_X: { route: "/x", per_key: "9973/97s burst 13", cost: 7 } },
+  "two rates of an address": { LIMIT_X: { route: "/x", per_ip: ["2/s", "5/min"] } },
+  "a rate of an address and one of a key": { LIMIT_X: { route: "/x", per_ip: "3/min", per_key: "6/min burst 1" } },
+  "two quotas of a key, whose days end at other times": { LIMIT_X: { route: "/x", per_key: ["5/day", "3/day America/New_York"], per_ip: "2/min" } },
+  "a rate of an address and a shared one": { LIMIT_X: { route: "/x", per_ip: "2/s", global: "5/min" } },
+  "a shared rate that is faster than an address's": { LIMIT_X: { route: "/x", per_ip: "4/min", global: "10/min burst 1" } },
+  "rates of every kind": { LIMIT_BASE: { per_ip: "3/s", global: "9/min" }, LIMIT_X: { route: "/x", per_key: "4/30s", cost: 2, global: "20/min" } },
+  "a quota of an address and a shared rate over a longer time": { LIMIT_X: { route: "/x", per_ip: "4/day", global: "2/30h burst 1" } },
+  "a quota of an address and one of a key that ends later": { LIMIT_X: { route: "/x", per_ip: "3/day", per_key: "2/day America/New_York", global: "5/h" } },
+  "a rate of an address and a shared quota": { LIMIT_X: { route: "/x", per_ip: "2/s", global: ["5/min", "12/day"] } },
+  "a shared rate that warms up": { LIMIT_X: { route: "/x", per_ip: "1/s", global: "20/min", warmup: "30s" } },
 };
 
 for (const [name, vars] of Object.entries(LIMITS)) {
-  test(`hdr_03_whoever_waits_as_told_gets_in: ${name}`, async (t) => {
+  test(`HDR-03: a caller that waits as long as it was told is admitted: ${name}`, async (t) => {
     const seed = Random.seed();
     t.diagnostic(`PENSTOCK_SEED=${seed}`);
     const random = new Random(seed);
@@ -46,7 +47,7 @@ for (const [name, vars] of Object.entries(LIMITS)) {
         } else await edge.advance(random.below(1_000));
       } else {
         assert.equal(answer.status, 200);
-        assert.doesNotMatch(answer.headers.ratelimit ?? "", /global/, "what others share is told to nobody who passes");
+        assert.doesNotMatch(answer.headers.ratelimit ?? "", /global/, "an admitted answer does not mention shared limits");
         if (random.below(3) === 0) await edge.advance(random.below(random.below(2) ? 700 : 7_000));
       }
     }
@@ -54,7 +55,7 @@ for (const [name, vars] of Object.entries(LIMITS)) {
   });
 }
 
-test("who finds it full has paid at its address, and is told to wait for that", async (t) => {
+test("a caller that a full cap refuses has paid its own rate, and is told to wait for that", async (t) => {
   const edge = await start(t, { vars: { LIMIT_X: { route: "/x", per_ip: "1/min", in_flight: "1" } } });
   const held = edge.get("/x?as=held", { ip: "203.0.113.8" });
   await until(() => edge.origin.under === 1);

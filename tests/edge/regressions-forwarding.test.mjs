@@ -1,21 +1,21 @@
-// Faults found on the way to the origin and back, and in what is said of it.
+// Faults that were found in forwarding, and their inputs.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { problem, rateHeaders, rawRequest, sendRaw, start } from "./harness/index.mjs";
 
 const ip = "203.0.113.7";
 
-test("cf_03_a_request_that_passes_two_guarded_zones_is_no_loop", async (t) => {
+test("CF-03: a request that passes two zones with Penstock is no loop", async (t) => {
   const edge = await start(t, { outbound: true, origin: () => null, vars: { LIMIT_BASE: { per_ip: "1000/min" } } });
   assert.equal((await edge.get("/", { ip, host: "front.example" })).status, 200);
   const mark = edge.origin.last.headers["penstock-hop"];
-  // A proxy at the first zone's origin passes on whatever headers it does not know.
+  // A proxy at the first zone's origin passes on the headers that it does not know.
   const headers = [["penstock-hop", mark]];
   assert.equal((await edge.get("/", { ip, host: "back.example", headers })).status, 200);
-  assert.equal((await edge.get("/", { ip, host: "front.example", headers })).status, 500, "but one zone twice is a loop");
+  assert.equal((await edge.get("/", { ip, host: "front.example", headers })).status, 500, "the same zone twice is a loop");
 });
 
-test("a status that nobody else could make passes through", async (t) => {
+test("a status above 599 of the origin passes through", async (t) => {
   const edge = await start(t, { vars: { LIMIT_BASE: { per_ip: "1000/min" } } });
   for (const status of [600, 999]) {
     const answer = await edge.post(`/?as=status&status=${status}&body=b`, { ip, body: "order" });
@@ -26,7 +26,7 @@ test("a status that nobody else could make passes through", async (t) => {
   assert.equal(rateHeaders(await edge.get("/?as=status&status=599", { ip })).limits[0].name, "base/ip");
 });
 
-test("a status that nobody else could make passes through a cap as well, and keeps no slot", async (t) => {
+test("a status above 599 of the origin passes through a cap, and frees its permit", async (t) => {
   const edge = await start(t, { vars: { LIMIT_BASE: { in_flight: "1" } } });
   for (const status of [600, 999, 204, 304, 999]) {
     const body = status < 600 ? "" : "b";
@@ -37,16 +37,17 @@ test("a status that nobody else could make passes through a cap as well, and kee
   assert.equal(edge.origin.count, 5);
 });
 
-test("sec_01_a_key_in_a_query_is_not_logged_when_its_URL_cannot_be_fetched", async (t) => {
+test("SEC-01: a key in a query is not logged when its URL cannot be fetched", async (t) => {
   const vars = { KEY: "query:k", LIMIT_BASE: { per_key: "1000/min" } };
   const edge = await start(t, { outbound: true, origin: () => null, vars });
-  const { status } = await sendRaw(edge.url(), rawRequest({ host: "shop.example*", target: "/?k=hunter2", headers: [["CF-Connecting-IP", ip]] }));
+  const request = rawRequest({ host: "shop.example*", target: "/?k=hunter2", headers: [["CF-Connecting-IP", ip]] });
+  const { status } = await sendRaw(edge.url(), request);
   assert.equal(status, 502);
-  assert.ok(edge.logs.length > 0, "it is said that something was wrong");
+  assert.ok(edge.logs.length > 0, "the failure is logged");
   assert.doesNotMatch(JSON.stringify(edge.logs), /hunter2/);
 });
 
-test("key_03_a_blank_line_before_the_key_hides_nothing", async (t) => {
+test("KEY-03: a blank key line before the key does not hide it", async (t) => {
   const edge = await start(t, { vars: { LIMIT_BASE: { per_key: "3/min" } } });
   const headers = [["x-api-key", ""], ["x-api-key", "real"]];
   const statuses = [];
@@ -54,7 +55,7 @@ test("key_03_a_blank_line_before_the_key_hides_nothing", async (t) => {
   assert.deepEqual(statuses, [200, 200, 200, 429, 429]);
 });
 
-test("a host that cannot be asked is an origin that cannot be reached, and is not worth trying again in a second", async (t) => {
+test("a host that is no host is answered as an origin that cannot be reached, without Retry-After", async (t) => {
   for (const more of [{}, { TRACE: "header" }, { HEADERS: "none" }]) {
     const edge = await start(t, { outbound: true, origin: () => null, vars: { LIMIT_BASE: { per_ip: "1000/min" }, ...more } });
     for (const host of ["[::1", "shop.example:99999", "shop.example*", "a^b", "256.1.1.1"]) {
@@ -65,16 +66,17 @@ test("a host that cannot be asked is an origin that cannot be reached, and is no
   }
 });
 
-test("hdr_06_what_an_origin_says_in_an_older_draft's_form_stays_as_it_is_and_alone", async (t) => {
+test("HDR-06: an origin's RateLimit headers of an older draft stay unchanged and alone", async (t) => {
   const edge = await start(t, { vars: { LIMIT_BASE: { per_ip: "1000/min" }, LIMIT_CAP: { route: "/cap", in_flight: "9" } } });
   const lines = (...all) => all.map((line) => `h=${encodeURIComponent(line)}`).join("&");
   for (const path of ["/", "/cap"]) {
-    const old = await edge.get(`${path}?as=status&status=200&${lines("RateLimit: limit=100, remaining=50, reset=5", "RateLimit-Policy: 100;w=60")}`, { ip });
+    const answer = (...own) => edge.get(`${path}?as=status&status=200&${lines(...own)}`, { ip });
+    const old = await answer("RateLimit: limit=100, remaining=50, reset=5", "RateLimit-Policy: 100;w=60");
     assert.equal(old.headers.ratelimit, "limit=100, remaining=50, reset=5");
     assert.equal(old.headers["ratelimit-policy"], "100;w=60");
-    const { headers } = await edge.get(`${path}?as=status&status=200&${lines("RateLimit: 50", "RateLimit: \"o\";r=1")}`, { ip });
+    const { headers } = await answer("RateLimit: 50", 'RateLimit: "o";r=1');
     assert.equal(headers.ratelimit, '50, "o";r=1');
-    const blank = rateHeaders(await edge.get(`${path}?as=status&status=200&${lines("RateLimit:", "RateLimit-Policy:")}`, { ip }));
+    const blank = rateHeaders(await answer("RateLimit:", "RateLimit-Policy:"));
     assert.deepEqual([blank.limits[0].name, blank.policies[0].name], ["base/ip", "base/ip"]);
   }
 });

@@ -1,4 +1,4 @@
-// Faults found in what is kept, and for how long.
+// Faults that were found in stored and remembered state, and their inputs.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,7 +7,10 @@ import { count, inTurn, MINUTE, parallel, refusal, SECOND, start, until } from "
 const who = { ip: "203.0.113.7", key: "k" };
 const used = async (edge) => (await edge.d1("SELECT coalesce(sum(used), 0) AS used FROM quota"))[0].used;
 
-/** Lets time pass for those who look after quota tokens: an isolate by a real timer, an actor by its alarm. */
+/**
+ * Lets time pass until `done()`: an isolate returns quota tokens by a real timer, an actor by its
+ * alarm.
+ */
 async function settle(edge, done) {
   for (let look = 0; look < 10 && !(await done()); look++) {
     await edge.advance(6 * SECOND);
@@ -16,16 +19,16 @@ async function settle(edge, done) {
   }
 }
 
-test("qta_06_quota_counted_for_requests_that_the_address_refused_goes_back", async (t) => {
+test("QTA-06: quota counted for requests that a rate refuses goes back", async (t) => {
   const edge = await start(t, { vars: { LIMIT_API: { route: "/api", per_ip: "5/h", per_key: "100/day" } } });
   const answers = await parallel(50, () => edge.get("/api", who));
   assert.equal(count(answers, 200), 5);
-  // No request passes after this one, and none is needed.
+  // The tokens go back without a further request.
   await settle(edge, async () => (await used(edge)) === 5);
   assert.equal(await used(edge), 5);
 });
 
-test("a caller refused from memory gets in when it was told, however often it asked", async (t) => {
+test("a caller that is refused from memory is admitted at the time it was told, though it keeps asking", async (t) => {
   const edge = await start(t, { vars: { LIMIT_API: { route: "/api", per_ip: "20/min", per_key: "5/min" } } });
   await inTurn(6, () => edge.get("/api", who));
   const flood = await parallel(100, () => edge.get("/api", who));
@@ -38,7 +41,7 @@ test("a caller refused from memory gets in when it was told, however often it as
   assert.equal((await edge.get("/api", who)).status, 200);
 });
 
-test("an outage does not fill the buckets of those who have used them up", async (t) => {
+test("an outage does not refill the buckets of callers that have used them up", async (t) => {
   const edge = await start(t, { vars: { LIMIT_API: { route: "/api", per_ip: "5/min" }, LIMIT_DAY: { route: "/day", per_key: "5/day" } } });
   assert.equal(count(await inTurn(6, () => edge.get("/api", who)), 200), 5);
   assert.equal(count(await inTurn(6, () => edge.get("/day", who)), 200), 5);
@@ -48,12 +51,12 @@ test("an outage does not fill the buckets of those who have used them up", async
   await edge.advance(12 * SECOND);
   assert.equal(count(await inTurn(1, () => edge.get("/api", who)), 200), 1);
   await edge.fail({ actor: null, d1: { kind: "throw" } });
-  assert.equal(count(await inTurn(10, () => edge.get("/api", who)), 200), 0, "what passed in the outage is counted after it");
+  assert.equal(count(await inTurn(10, () => edge.get("/api", who)), 200), 0, "requests of the outage are counted after it");
   await edge.advance(61 * SECOND);
   assert.equal(count(await inTurn(10, () => edge.get("/day", who)), 200), 0, "a day used up stays so without D1");
 });
 
-test("sto_06_an_alarm_set_while_the_last_one_cleans_up_is_not_lost", async (t) => {
+test("STO-06: an alarm set while another one cleans up is not lost", async (t) => {
   const vars = { DURABLE_AFTER: "0s", LIMIT_Q: { route: "/q", per_key: "100000/day" }, LIMIT_R: { route: "/r", per_key: "10/s" } };
   const edge = await start(t, { vars });
   for (let sent = 0; sent < 400; sent += 4) {
@@ -61,7 +64,7 @@ test("sto_06_an_alarm_set_while_the_last_one_cleans_up_is_not_lost", async (t) =
     await edge.advance(20);
   }
   const object = async () => (await edge.objects()).find(({ name }) => name.startsWith("key/"));
-  // The isolate gives back, then the actor holds quota; its alarm gives it to D1, which takes its time.
+  // The isolate returns its tokens; then the actor's alarm returns them to D1, which is slow.
   await edge.advance(2 * SECOND);
   await sleep(1_500);
   await edge.advance(6 * SECOND);
@@ -72,8 +75,8 @@ test("sto_06_an_alarm_set_while_the_last_one_cleans_up_is_not_lost", async (t) =
   await edge.advance(10 * SECOND);
   await alarm;
   await edge.fail({ d1: null });
-  assert.deepEqual((await object()).tables, {}, "all is at rest and deleted, the alarm that /r has set with it");
+  assert.deepEqual((await object()).tables, {}, "the actor has deleted every row, and the alarm that /r has set");
   await edge.advance(2 * MINUTE);
   assert.equal((await edge.get("/r", who)).status, 200);
-  assert.notEqual((await object()).alarmAt, null, "a row that nobody would ever delete");
+  assert.notEqual((await object()).alarmAt, null, "an alarm will delete the row");
 });

@@ -22,8 +22,8 @@ const vars = {
 const edge = await start({ after }, { vars });
 
 /**
- * The tightest limit that an admitted answer met. It is the route's own where one matched, and base's
- * elsewhere.
+ * The tightest limit that an admitted answer met. It is the route's own where one matched, and
+ * base's elsewhere.
  */
 const tightest = (answer) => rateHeaders(answer).limits[0]?.name;
 const forwarded = () => edge.origin.seen.map(({ url }) => url);
@@ -59,12 +59,11 @@ test("PATH-03: a path that is encoded twice is decoded once", async () => {
   assert.equal(tightest(await edge.get("/%256Cogin", who)), "base/ip");
 });
 
-test("PATH-04: an encoded slash is a slash, in upper and lower case", async () => {
+test("PATH-04: an encoded slash or backslash separates no segments, in upper and lower case", async () => {
   const who = await edge.newCaller();
-  for (const [upper, lower] of [["/api%2Flogin", "/api%2flogin"], ["/api%5Clogin", "/api%5clogin"]]) {
-    assert.equal(tightest(await edge.get(upper, who)), tightest(await edge.get(lower, who)));
-    assert.deepEqual(forwarded().slice(-2), [upper, lower], "forwarded as sent");
-  }
+  const paths = ["/api%2Flogin", "/api%2flogin", "/api%5Clogin", "/api%5clogin"];
+  for (const path of paths) assert.equal(tightest(await edge.get(path, who)), "base/ip", path);
+  assert.deepEqual(forwarded(), paths, "forwarded as sent");
 });
 
 test("PATH-06: a path in another case meets the base limit alone", async () => {

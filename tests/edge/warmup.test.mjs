@@ -1,4 +1,4 @@
-// Shared rates that open slowly after a cold start.
+// Shared rates with `warmup`, which open slowly after a cold start.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { count, inTurn, MINUTE, refusal, SECOND, start } from "./harness/index.mjs";
@@ -6,11 +6,11 @@ import { count, inTurn, MINUTE, refusal, SECOND, start } from "./harness/index.m
 const vars = { LIMIT_BASE: { global: "20/s burst 40", warmup: "30s" } };
 const address = (index) => `10.0.${(index >> 8) & 255}.${index & 255}`;
 
-/** How many of so many callers pass, each asking once. */
+/** How many of `asked` new callers pass, with one request each. */
 let callers = 0;
 const passing = async (edge, asked) => count(await inTurn(asked, () => edge.get("/", { ip: address(callers++) })), 200);
 
-test("a cold limit lets in a tenth at first, more every second, and all of it after warmup", async (t) => {
+test("a cold rate admits a tenth at first, more every second, and all of it after warmup", async (t) => {
   const edge = await start(t, { vars });
   assert.equal(await passing(edge, 10), 4, "a tenth of the burst");
   const perSecond = [];
@@ -28,7 +28,7 @@ test("a cold limit lets in a tenth at first, more every second, and all of it af
   assert.deepEqual(perSecond.slice(31), [20, 20, 20]);
 });
 
-test("the wait that is told during a ramp is true", async (t) => {
+test("the wait that a refusal names during a ramp is true", async (t) => {
   const edge = await start(t, { vars: { LIMIT_BASE: { global: "4/min", warmup: "60s" } } });
   assert.equal((await edge.get("/", { ip: address(1) })).status, 200);
   const { retry_after } = refusal(await edge.get("/", { ip: address(2) }), { reason: "over_capacity" }, edge.at);
@@ -44,7 +44,7 @@ for (const [what, happens] of [
   ["a crash", (edge) => edge.crash()],
   ["a deploy", (edge) => edge.restart()],
 ]) {
-  test(`${what} in the middle of traffic does not begin a ramp`, async (t) => {
+  test(`${what} in the middle of traffic begins no ramp`, async (t) => {
     const edge = await start(t, { vars });
     await passing(edge, 1);
     for (let times = 0; times < 4; times++) {
@@ -76,7 +76,7 @@ test("a rate that a deploy raises goes on from the old one", async (t) => {
   assert.ok(admitted <= 90 && admitted >= 78, `${admitted}`);
 });
 
-test("what warms up leaves nothing behind", async (t) => {
+test("a rate with warmup leaves no row behind once it is idle", async (t) => {
   const edge = await start(t, { vars });
   await passing(edge, 3);
   const [{ tables }] = await edge.objects();
@@ -90,7 +90,7 @@ test("what warms up leaves nothing behind", async (t) => {
   assert.equal(object.alarmAt, null);
 });
 
-test("a wait as long as a whole ramp is told, and believed", async (t) => {
+test("a wait as long as a whole ramp is true", async (t) => {
   for (const global of ["2/min", "10/min burst 1"]) {
     const edge = await start(t, { vars: { LIMIT_BASE: { global, warmup: "10min" } } });
     assert.equal((await edge.get("/", { ip: address(1) })).status, 200, global);
@@ -100,7 +100,7 @@ test("a wait as long as a whole ramp is told, and believed", async (t) => {
   }
 });
 
-test("a warmup that a deploy brings in the middle of traffic begins nothing anew", async (t) => {
+test("a deploy that adds a warmup in the middle of traffic begins no ramp", async (t) => {
   const edge = await start(t, { vars: { LIMIT_BASE: { global: "20/s burst 40" } } });
   for (let second = 0; second < 5; second++) {
     await passing(edge, 15);
@@ -113,7 +113,7 @@ test("a warmup that a deploy brings in the middle of traffic begins nothing anew
   assert.equal(await passing(edge, 10), 4, "and after two minutes without a request it is cold");
 });
 
-test("what a damaged disk says of a ramp is over in ten minutes", async (t) => {
+test("a damaged row of a ramp is corrected within ten minutes", async (t) => {
   const edge = await start(t, { vars });
   assert.equal(await passing(edge, 10), 4);
   const [now, most] = [`${edge.at}000000`, "18446744073709551615"];
@@ -126,5 +126,5 @@ test("what a damaged disk says of a ramp is over in ten minutes", async (t) => {
     await passing(edge, 1);
   }
   await edge.advance(30 * SECOND);
-  assert.equal(await passing(edge, 60), 40, "it is open");
+  assert.equal(await passing(edge, 60), 40, "the rate is open");
 });

@@ -1,5 +1,5 @@
-// Origins whose routers are not ours: the same routes in each, in its default mode. Every answer that a route gave says which
-// resource that is, in `x-resource`, and how one would spell it plainly, in `x-plain`.
+// Origins with well-known routers: the same routes in each, in its default mode. An answer of a
+// route names its resource in `x-resource`, and the resource's plain spelling in `x-plain`.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import http from "node:http";
@@ -11,7 +11,10 @@ import express from "express";
 import fastify from "fastify";
 import { until } from "../harness/index.mjs";
 
-/** Method, path, and host where it is for one alone. A `*` at the end is all below, in each router's own spelling. */
+/**
+ * Method and path, and the host of a route for one host. A `*` at the end stands for every path
+ * below, in each router's own spelling.
+ */
 export const ROUTES = [
   ["GET", "/login"],
   ["POST", "/login"],
@@ -28,7 +31,7 @@ export const ROUTES = [
 
 const header = (value) => Buffer.from(JSON.stringify(value)).toString("base64");
 
-/** What is read back from an answer's headers: `{ resource, plain }`, or null where no route was found. */
+/** The `{ resource, plain }` of an answer, or null where no route was found. */
 export function served({ headers }) {
   const read = (name) => JSON.parse(Buffer.from(headers[name], "base64").toString());
   return headers["x-resource"] ? { resource: JSON.stringify(read("x-resource")), plain: read("x-plain") } : null;
@@ -68,7 +71,7 @@ export async function fastifyRouter() {
   return app.routing;
 }
 
-/** A handler that passes requests on to an nginx of its own; null where there is none on the PATH. */
+/** A handler that passes requests on to an nginx; null where the PATH has no nginx. */
 export async function nginxRouter(t) {
   try {
     execFileSync("nginx", ["-v"], { stdio: "ignore" });
@@ -77,7 +80,7 @@ export async function nginxRouter(t) {
   }
   const folder = await mkdtemp(join(tmpdir(), "penstock-nginx-"));
   const socket = join(folder, "socket");
-  // A location knows neither methods nor parameters: which resource it is, is the path as nginx has read it.
+  // A location knows neither methods nor parameters: the path as nginx reads it is the resource.
   const location = ([, path]) => {
     const at = decodeURI(path.replace(/(:id|\*)$/, ""));
     return `location ${at !== path && at.endsWith("/") ? "^~" : "="} "${at}" { return 200 $uri; }`;
@@ -95,7 +98,7 @@ export async function nginxRouter(t) {
   await until(() => listens(socket));
   const agent = new http.Agent({ keepAlive: true, maxSockets: 16 });
   return ({ method: sent, url }, response) => {
-    const method = sent === "HEAD" ? "GET" : sent; // What was read is told in the body.
+    const method = sent === "HEAD" ? "GET" : sent; // The body has the path as nginx reads it.
     const onward = http.request({ agent, socketPath: socket, method, path: url, headers: { host: "origin.example" } });
     onward.on("response", async (answer) => {
       const read = await text(answer);

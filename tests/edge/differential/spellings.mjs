@@ -1,4 +1,5 @@
-// Requests as somebody would spell them who looks for a way around a limit: a plain one, twisted a few times.
+// Spellings that an attacker tries in order to get around a limit: a plain request, twisted a few
+// times.
 
 const PLAIN = [
   ["GET", "/login"],
@@ -42,7 +43,7 @@ const PIECES = [
   ...[";", ";x=1", ";/", ",", "!", "%21", "%3b", "%3f", "%23", "%26", "*", "'", "(", ")", "|", "^", "{", "}", "[", "]", '"', "<", "`", "~", ".", ".."],
 ];
 
-/** Ways to spell a path otherwise, some of them into another path. */
+/** Other spellings of a path, some of which are other paths. */
 const TWISTS = [
   (path, random) => one(random, path, /[^/%]/g, (letter) => hex(random, letter.charCodeAt(0))),
   (path, random) => one(random, path, /[^/%]/g, (letter) => hex(random, letter.charCodeAt(0))),

@@ -1,4 +1,5 @@
-// One cell of the matrix: a fault of the actors with a fault of D1, for a limit with one `on_error`.
+// One cell of the matrix: a fault of the actors with a fault of D1, for a limit with one
+// `on_error`.
 import assert from "node:assert/strict";
 import { parallel } from "../harness/index.mjs";
 import { processorWait } from "../harness/process.mjs";
@@ -48,7 +49,9 @@ export class Cell {
     this.#waits.push(waited());
   }
 
-  /** Sends requests after the faults: a wave that finds out that they have ended, and one more each. */
+  /**
+   * Sends requests after the faults: a wave that finds out that they have ended, and one more each.
+   */
   async recover() {
     await this.wave(SENT.none - 1);
     for (let caller = 0; caller < CALLERS; caller++) this.#restored.push(await this.#send(caller));
@@ -95,8 +98,8 @@ export class Cell {
   /**
    * The cell's figures; fails where an outcome is not as it has to be.
    *
-   * @returns `times` of its decisions in milliseconds, ascending, and how long other processes `kept`
-   *   the runtime from a processor during one of its waves, at most
+   * @returns `times` of its decisions in milliseconds, ascending, and how long other processes
+   *   `kept` the runtime from a processor during one of its waves, at most
    */
   judge() {
     this.#checkAnswers();

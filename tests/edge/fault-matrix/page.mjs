@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { ROOT } from "../harness/index.mjs";
 import { MODES, p99 } from "./cell.mjs";
 
-/** Replaces the table between the marks of the page: `rows` of cells by mode, `all` times sorted. */
+/**
+ * Replaces the table between the marks of the page: `rows` of cells by mode, `all` times sorted.
+ */
 export async function writeMatrix(rows, all) {
   const cell = ({ passed, refused, unavailable, most }) => `${passed} / ${refused} / ${unavailable} (${most})`;
   const line = (row) => `| ${row.actor} | ${row.d1} | ${MODES.map((mode) => cell(row[mode])).join(" | ")} | ${p99(row.times)} ms |`;

@@ -10,11 +10,11 @@ export async function browser(t) {
 }
 
 /**
- * A visitor with a browser tab of its own: Playwright's page, with the page's errors and warnings in
- * `complaints` and the URLs that it asked for in `requested`.
+ * A visitor with a browser tab of its own: Playwright's page, with the page's errors and warnings
+ * in `complaints` and the URLs that it asked for in `requested`.
  *
- * @param {object} options Playwright's for a context; `ip` is the address that Cloudflare would vouch
- *   for
+ * @param {object} options Playwright's for a context; `ip` is the address that Cloudflare would
+ *   vouch for
  */
 export async function visitor(started, { ip, ...options } = {}) {
   const context = await started.newContext({ extraHTTPHeaders: { "cf-connecting-ip": ip }, ...options });

@@ -12,8 +12,9 @@ export const HOST = "shop.example";
  * One request, answered whole.
  *
  * @param {URL} url where the runtime listens
- * @param {object} options `method`, `path`, `ip` (the address that Cloudflare would vouch for), `key`
- *   (`X-API-Key`), `host`, `cf` (the request's `cf` object), `headers` as a list of pairs, `body`
+ * @param {object} options `method`, `path`, `ip` (the address that Cloudflare would vouch for),
+ *   `key` (`X-API-Key`), `host`, `cf` (the request's `cf` object), `headers` as a list of pairs,
+ *   `body`
  */
 export async function send(url, options = {}) {
   const { response } = await open(url, options);

@@ -1,6 +1,6 @@
 // The clock of the isolate, in the test's hands. This module is evaluated before the Worker's own
-// code, so every reading of `Date` comes from here: in the Worker, and in the Durable Objects of the
-// same isolate.
+// code, so every reading of `Date` comes from here: in the Worker, and in the Durable Objects of
+// the same isolate.
 //
 // Timers stay real: a deadline is about how long a request waits, not about the calendar.
 import { at } from "./start.mjs";
@@ -11,7 +11,10 @@ const realNow = RealDate.now.bind(RealDate);
 let frozenAt = at;
 let offset = 0;
 
-/** Makes the next `times` readings of the clock throw, through the code that reads it; null for none. */
+/**
+ * Makes the next `times` readings of the clock throw, through the code that reads it; null for
+ * none.
+ */
 let trap = null;
 
 function now() {

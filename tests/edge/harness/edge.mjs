@@ -34,8 +34,8 @@ export const DAY = 24 * HOUR;
  * `{ after }` of node:test: it is then stopped after the last of them.
  *
  * @param {object} options
- * - `vars` for the Worker; null leaves one out. `ORIGIN`, `KEY` and a `DEADLINE` that a busy machine
- *   keeps are given.
+ * - `vars` for the Worker; null leaves one out. `ORIGIN`, `KEY` and a `DEADLINE` that a busy
+ *   machine keeps are given.
  * - `at`: where the clock stands.
  * - `isolates`: how many Workers share the objects.
  * - `origin`: makes `ORIGIN` of the recording origin's URL.
@@ -178,8 +178,8 @@ class Edge {
   }
 
   /**
-   * Makes the first isolate's next readings of its clock throw through the Worker's own code: `kind`
-   * is "trap" or "error".
+   * Makes the first isolate's next readings of its clock throw through the Worker's own code:
+   * `kind` is "trap" or "error".
    */
   trip(kind, options = {}) {
     return this.#order({ op: "trip", kind, ...options });
@@ -246,8 +246,8 @@ class Edge {
   }
 
   /**
-   * Collects the Workers' garbage, or that of `all` isolates of the runtime; returns how many bytes the
-   * Workers keep. Needs `inspect`.
+   * Collects the Workers' garbage, or that of `all` isolates of the runtime; returns how many bytes
+   * the Workers keep. Needs `inspect`.
    */
   async collect({ all = false } = {}) {
     return collect(await this.#runtime.getInspectorURL(), all);

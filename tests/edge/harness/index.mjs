@@ -1,4 +1,4 @@
-// What a test needs, in one import.
+// The parts of the harness that tests use, in one import.
 export { DAY, HOUR, MINUTE, NOON, ROOT, SECOND, start } from "./edge.mjs";
 export { count, HOST, inTurn, open, parallel, rawRequest, send, sendRaw } from "./client.mjs";
 export { BROTLI, GZIP, TEXT } from "./origin.mjs";

@@ -12,8 +12,8 @@ export const BROTLI = brotliCompressSync(TEXT);
 
 export class Origin {
   /**
-   * Every request in the order of arrival: method, url, lines (header pairs), received (bytes so far),
-   * hash.
+   * Every request in the order of arrival: method, url, lines (header pairs), received (bytes so
+   * far), hash.
    */
   seen = [];
   /** Header fields of a plain answer. */
@@ -127,7 +127,9 @@ export class Origin {
 }
 
 const behaviours = {
-  /** Sends its head after `ms`, then `parts` parts of `bytes` each, `every` so many milliseconds. */
+  /**
+   * Sends its head after `ms`, then `parts` parts of `bytes` each, `every` so many milliseconds.
+   */
   slow({ response, query }) {
     const [ms, parts, bytes, every] = ["ms", "parts", "bytes", "every"].map((name) => Number(query.get(name) ?? 0));
     const more = (left) => {

@@ -3,7 +3,10 @@ import { readdirSync, readFileSync } from "node:fs";
 
 const isNumber = (name) => /^\d+$/.test(name);
 
-/** The id of the youngest runtime that this process has started; undefined where the system has no /proc. */
+/**
+ * The id of the youngest runtime that this process has started; undefined where the system has no
+ * /proc.
+ */
 function runtime() {
   const isOurs = (pid) => {
     try {
@@ -33,8 +36,8 @@ export function resident() {
  * Measures how long other processes keep the runtime from a processor. Its own work does not count,
  * however slow it is.
  *
- * @returns a function for the milliseconds since now that the thread which waited longest was ready to
- *   run and had no processor; always 0 where the system does not tell
+ * @returns a function for the milliseconds since now that the thread which waited longest was ready
+ *   to run and had no processor; always 0 where the system does not tell
  */
 export function processorWait() {
   const pid = runtime();

@@ -7,9 +7,10 @@ import { compatibility } from "./compatibility.mjs";
 /**
  * Starts a runtime of the project in `root`.
  *
- * @param {object} options as `start` of edge.mjs has them, with `state`, the folder where it stores,
- *   and `serve`, the origin's request handler
- * @param {object} given `token` marks requests that are for the entry, `at` is where the clock stands
+ * @param {object} options as `start` of edge.mjs has them, with `state`, the folder where it
+ *   stores, and `serve`, the origin's request handler
+ * @param {object} given `token` marks requests that are for the entry, `at` is where the clock
+ *   stands
  * @param {Function} log takes every line that the Worker writes
  * @returns `{ runtime, urls }`: where each isolate listens
  */

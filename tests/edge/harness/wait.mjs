@@ -14,7 +14,8 @@ export async function until(condition) {
  * Asks again and again until a request is admitted, for at most ten seconds; returns how many
  * milliseconds that took.
  *
- * @param {Function} ask sends one request and resolves to its answer, which admits it with 200 or 101
+ * @param {Function} ask sends one request and resolves to its answer, which admits it with 200 or
+ *   101
  */
 export async function untilAdmitted(ask) {
   const begun = performance.now();

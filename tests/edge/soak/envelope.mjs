@@ -9,7 +9,11 @@ class Envelope {
     Object.assign(this, { interval, burst });
   }
 
-  /** Notes an arrival at `now` (ms); by how many milliseconds of its schedule the bucket is overdrawn. */
+  /**
+   * Notes an arrival at `now` (ms).
+   *
+   * @returns by how many milliseconds of its schedule the bucket is overdrawn
+   */
   arrive(now) {
     this.#tat = Math.max(this.#tat, now) + this.interval;
     const over = this.#tat - now - this.interval * this.burst;
@@ -19,8 +23,9 @@ class Envelope {
 }
 
 /**
- * What arrives at the origin, held against the limits. A request arrives a little after it was admitted, so those of one moment may
- * bunch up by as long as the slowest takes; what is admitted beyond a limit piles up, and is found however long that is.
+ * Holds arrivals at the origin against the limits. A request arrives a little after it was
+ * admitted, so requests may bunch up by as long as the slowest takes. Requests beyond a limit add
+ * up over time, and are found in the end.
  */
 export class Watch {
   /** Sentences about what went wrong. */
@@ -49,14 +54,15 @@ export class Watch {
       if (key === undefined || !path.startsWith(under)) continue;
       const used = this.#days.get(`${name} of ${key}`) ?? { before: 0, all: 0 };
       used.all += 1;
-      // The Worker's clock is never ahead of this one, so before midnight it is the first day for both.
+      // The Worker's clock is never ahead of this one: before midnight it is the first day for
+      // both.
       if (now < this.midnight) used.before += 1;
       this.#days.set(`${name} of ${key}`, used);
       if (used.before > count || used.all > 2 * count) this.faults.push(`${name} of ${key}: ${JSON.stringify(used)} of ${count} a day`);
     }
   }
 
-  /** How far beyond its schedule any bucket ever was, in ms. */
+  /** The most that any bucket was overdrawn, in ms of its schedule. */
   get most() {
     return Math.max(0, ...[...this.#buckets.values()].map(({ most }) => most));
   }

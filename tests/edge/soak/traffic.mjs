@@ -1,11 +1,14 @@
-// Mixed traffic: callers in a hurry and at leisure, visitors who come once, bodies, WebSockets, and clients that hang up.
+// Mixed traffic: fast and slow callers, callers that come once, bodies, WebSockets, and clients
+// that hang up.
 import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import WebSocket from "ws";
 import { HOST, open, parallel, send } from "../harness/index.mjs";
 
-const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** One client that goes on until `over()`, and hangs up now and then. `answered(answer)` sees every whole answer, `failed(error)` every connection that broke. */
+/**
+ * A client that goes on until `over()`, and hangs up now and then. `answered(answer)` takes every
+ * whole answer, `failed(error)` every connection that broke.
+ */
 export async function client({ edge, isolates, random, over, answered, failed }) {
   const pace = random.pick([5, 20, 100, 400]);
   while (!over()) {
@@ -20,7 +23,7 @@ export async function client({ edge, isolates, random, over, answered, failed })
   }
 }
 
-/** So many callers who come once to each isolate, as fast as they can. */
+/** Sends one request each of `count` callers to each isolate, as fast as possible. */
 export async function crowd({ edge, isolates, count }) {
   for (let isolate = 0; isolate < isolates; isolate++) {
     let next = 0;
@@ -33,7 +36,7 @@ export async function crowd({ edge, isolates, count }) {
 }
 
 function caller(random) {
-  // One in ten is seen once and never again.
+  // One in ten comes once and never again.
   if (random.below(10) === 0) return { ip: `10.${random.below(256)}.${random.below(256)}.${random.below(256)}` };
   const ip = `203.0.113.${random.below(24)}`;
   return random.below(3) ? { ip, key: `key-${random.below(8)}` } : { ip };
