@@ -242,7 +242,10 @@ class Edge {
 
   /** Crashes every object in the middle of its work. */
   async crash() {
-    for (const { id } of await this.#someObjects()) await this.#orderObject(id, { op: "crash" }).catch(() => {});
+    for (const { id, name } of await this.#someObjects()) {
+      const survived = await this.#orderObject(id, { op: "crash" }).then(() => true, () => false);
+      if (survived) throw new Error(`${name} survived its crash`);
+    }
   }
 
   /**
