@@ -24,8 +24,8 @@ async function grown(edge, turn, { before, turns }) {
 }
 
 /**
- * Sends `count` requests at once and resets their connections when they have arrived: at the origin,
- * or a moment later where they wait for an actor.
+ * Sends `count` requests at once and resets their connections when they have arrived: at the
+ * origin, or a moment later where they wait for an actor.
  */
 async function leave(edge, path, count) {
   edge.origin.forget();

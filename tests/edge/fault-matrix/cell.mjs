@@ -2,7 +2,7 @@
 // `on_error`.
 import assert from "node:assert/strict";
 import { parallel } from "../harness/index.mjs";
-import { processorWait } from "../harness/process.mjs";
+import { processorTime } from "../harness/process.mjs";
 
 export const DEADLINE = 100;
 const CALLERS = 6;
@@ -27,7 +27,8 @@ let cells = 0;
 export class Cell {
   #answers = [];
   #restored = [];
-  #waits = [];
+  /** Of the runtime's busiest thread during the waves, in milliseconds. */
+  #processor = { run: 0, wait: 0 };
   #callers;
 
   constructor(edge, mode) {
@@ -44,9 +45,11 @@ export class Cell {
 
   /** Sends so many requests of each caller at once. */
   async wave(each) {
-    const waited = processorWait();
+    const spent = processorTime();
     await parallel(each * CALLERS, (index) => this.#send(index % CALLERS));
-    this.#waits.push(waited());
+    const { run, wait } = spent();
+    this.#processor.run += run;
+    this.#processor.wait += wait;
   }
 
   /**
@@ -98,15 +101,16 @@ export class Cell {
   /**
    * The cell's figures; fails where an outcome is not as it has to be.
    *
-   * @returns `times` of its decisions in milliseconds, ascending, and how long other processes
-   *   `kept` the runtime from a processor during one of its waves, at most
+   * @returns among others `times` of its decisions in milliseconds, ascending, and by which factor
+   *   other processes made the runtime's work `slower`
    */
   judge() {
     this.#checkAnswers();
     const most = this.#checkGuarantee();
     this.#checkRestored();
     const times = ascending(this.#answers.map(({ trace }) => Number(/us=(\d+)/.exec(trace)[1]) / 1_000));
-    const kept = Math.max(...this.#waits);
-    return { most, passed: this.#count(200), refused: this.#count(429), unavailable: this.#count(503), times, kept };
+    const { run, wait } = this.#processor;
+    const slower = run > 0 ? (run + wait) / run : 1;
+    return { most, passed: this.#count(200), refused: this.#count(429), unavailable: this.#count(503), times, slower };
   }
 }

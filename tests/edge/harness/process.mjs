@@ -33,22 +33,33 @@ export function resident() {
 }
 
 /**
- * Measures how long other processes keep the runtime from a processor. Its own work does not count,
- * however slow it is.
- *
- * @returns a function for the milliseconds since now that the thread which waited longest was ready
- *   to run and had no processor; always 0 where the system does not tell
+ * Milliseconds that each thread of a process has run, and has been ready to run without a
+ * processor.
  */
-export function processorWait() {
+function threads(pid) {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map((id) => {
+      const [run, wait] = readFileSync(`/proc/${pid}/task/${id}/schedstat`, "utf8").split(" ").map((ns) => Number(ns) / 1e6);
+      return { id, run, wait };
+    });
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * Measures how much longer the runtime's work takes because other processes have the processors.
+ * The measure does not depend on how much work there is.
+ *
+ * @returns a function for `{ run, wait }` of the runtime's busiest thread since now, in
+ *   milliseconds; both are 0 where the system does not tell
+ */
+export function processorTime() {
   const pid = runtime();
-  const waits = () => {
-    try {
-      const of = (thread) => Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ")[1]) / 1e6;
-      return Object.fromEntries(readdirSync(`/proc/${pid}/task`).map((thread) => [thread, of(thread)]));
-    } catch {
-      return {};
-    }
+  const before = new Map(threads(pid).map((thread) => [thread.id, thread]));
+  return () => {
+    const since = ({ id, run, wait }) => ({ run: run - (before.get(id)?.run ?? 0), wait: wait - (before.get(id)?.wait ?? 0) });
+    const all = threads(pid).map(since);
+    return all.reduce((busiest, thread) => (thread.run > busiest.run ? thread : busiest), { run: 0, wait: 0 });
   };
-  const before = waits();
-  return () => Math.max(0, ...Object.entries(waits()).map(([thread, ms]) => ms - (before[thread] ?? 0)));
 }
