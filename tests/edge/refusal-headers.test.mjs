@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseDictionary } from "structured-headers";
-import { inTurn, MINUTE, rateHeaders, refusal, start } from "./harness/index.mjs";
+import { count, inTurn, MINUTE, rateHeaders, refusal, start } from "./harness/index.mjs";
 
 const ip = "203.0.113.7";
 const who = { ip, key: "k" };
