@@ -1,8 +1,8 @@
-//! A number for each [`Reserve`].
+//! One number for each [`Reserve`]: of permits, or of requests.
 
 use crate::protocol::permits::Reserve;
 
-/// A number for each reserve: of slots, or of requests.
+/// One number for each reserve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PerReserve {
     nothing: u64,
@@ -11,18 +11,18 @@ pub struct PerReserve {
 }
 
 impl PerReserve {
-    /// `number` for each.
+    /// The same `number` for each reserve.
     pub const fn all(number: u64) -> PerReserve {
         PerReserve { nothing: number, tenth: number, fifth: number }
     }
 
-    /// That of `reserve`.
+    /// The number for `reserve`.
     #[inline(never)]
     pub fn of(mut self, reserve: Reserve) -> u64 {
         *self.at(reserve)
     }
 
-    /// The same, to be changed.
+    /// The number for `reserve`, to be changed.
     pub fn at(&mut self, reserve: Reserve) -> &mut u64 {
         match reserve {
             Reserve::Nothing => &mut self.nothing,
@@ -31,19 +31,19 @@ impl PerReserve {
         }
     }
 
-    /// Adds `more` to that of `reserve`.
+    /// Adds `more` to the number for `reserve`.
     #[inline(never)]
     pub fn add(&mut self, reserve: Reserve, more: u64) {
         let number = self.at(reserve);
         *number = number.saturating_add(more);
     }
 
-    /// What all come to together.
+    /// The sum of the numbers for all reserves.
     pub fn sum(self) -> u64 {
         self.below(Reserve::Fifth).saturating_add(self.fifth)
     }
 
-    /// What those that leave less than `reserve` come to together.
+    /// The sum of the numbers for reserves smaller than `reserve`: of the higher priorities.
     pub fn below(self, reserve: Reserve) -> u64 {
         let PerReserve { nothing, tenth, .. } = self;
         match reserve {
@@ -53,12 +53,12 @@ impl PerReserve {
         }
     }
 
-    /// None of them more than `most`.
+    /// Each number, but not more than `most`.
     pub fn up_to(self, most: u64) -> PerReserve {
         PerReserve { nothing: self.nothing.min(most), tenth: self.tenth.min(most), fifth: self.fifth.min(most) }
     }
 
-    /// The greater of both, for each.
+    /// For each reserve the larger of the two numbers.
     pub fn max(self, other: PerReserve) -> PerReserve {
         PerReserve {
             nothing: self.nothing.max(other.nothing),

@@ -1,4 +1,4 @@
-//! The books of one isolate, and a request's places in them.
+//! All permit leases of one isolate, and the guard of a request's permit.
 
 use crate::concurrency::heartbeats::Id;
 use crate::concurrency::permit_lease::{OriginOutcome, PermitLease};
@@ -8,52 +8,54 @@ use crate::protocol::permits::Holder;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// The books of one isolate, by their caps' names.
+/// The permit leases of one isolate, by their caps' names.
 #[derive(Debug, Default)]
 pub struct PermitLeases {
     holder: Option<Holder>,
-    /// There are few caps.
+    /// A list, since there are few caps.
     leases: Vec<(String, Rc<RefCell<PermitLease>>)>,
 }
 
 impl PermitLeases {
-    /// Whether they are known to be somebody's.
+    /// Whether [`PermitLeases::set_holder`] was called.
     pub fn has_holder(&self) -> bool {
         self.holder.is_some()
     }
 
-    /// Says whose they are, before one is looked into.
+    /// Sets the holder that the permits are lent to. Must be called before any lease is used.
     pub fn set_holder(&mut self, holder: Holder) {
         self.holder = Some(holder);
     }
 
-    /// A place in the book of `cap`.
+    /// The guard of the permit with this `id` under `cap`.
     pub fn guard(&mut self, cap: &Rc<Cap>, id: Id) -> PermitGuard {
-        PermitGuard { lease: self.of(cap), cap: Rc::clone(cap), id, kept: Kept::Here }
+        PermitGuard { lease: self.of(cap), cap: Rc::clone(cap), id, release: Release::OnDrop }
     }
 
-    /// Hears that a request under `cap` is still under way.
+    /// Takes a heartbeat of the request with this `id` under `cap`. An id of zero belongs to no
+    /// request, and only shows that the isolate runs.
+    ///
+    /// The other caps' leases learn that the isolate runs, so they do not take the time since their
+    /// own last heartbeat for a hold-up.
     pub fn heartbeat(&mut self, cap: &Cap, id: Id, wall: Time) {
         let lease = self.of(cap);
-        // Where one has had its turn, nothing has held up those under other caps.
         for other in self.leases.iter().map(|(_, other)| other) {
-            let mut other_book = other.borrow_mut();
-            let now = other_book.now(wall);
-            // Zero is nobody's.
+            let mut other_lease = other.borrow_mut();
+            let now = other_lease.now(wall);
             if id > 0 && Rc::ptr_eq(other, &lease) {
-                other_book.heartbeat(id, now);
+                other_lease.heartbeat(id, now);
             } else {
-                other_book.in_use(now);
+                other_lease.in_use(now);
             }
         }
     }
 
-    /// A request under `cap` has ended.
+    /// Frees the permit of a request under `cap` that has ended.
     pub fn end(&mut self, cap: &Cap, id: Id) {
         self.of(cap).borrow_mut().end(id);
     }
 
-    /// The book of `cap`.
+    /// The permit lease of `cap`, made on its first use.
     pub fn of(&mut self, cap: &Cap) -> Rc<RefCell<PermitLease>> {
         if let Some((_, lease)) = self.leases.iter().find(|(name, _)| *name == cap.name) {
             return Rc::clone(lease);
@@ -64,43 +66,47 @@ impl PermitLeases {
     }
 }
 
-/// A request's place under one cap; gives it back when dropped, unless it is kept elsewhere.
+/// A request's permit under one cap. Dropping the guard frees the permit, unless it was handed over.
 #[derive(Debug)]
 pub struct PermitGuard {
     lease: Rc<RefCell<PermitLease>>,
     cap: Rc<Cap>,
     id: Id,
-    kept: Kept,
+    release: Release,
 }
 
+/// How a permit becomes free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kept {
-    Here,
-    Elsewhere,
+enum Release {
+    /// When its guard is dropped.
+    OnDrop,
+    /// By its id, or when its heartbeats stop.
+    ById,
 }
 
 impl PermitGuard {
-    /// The cap that it is a place under.
+    /// The cap that the permit is of.
     pub fn cap(&self) -> &Rc<Cap> {
         &self.cap
     }
 
-    /// Its number under its cap.
+    /// The permit's id under its cap.
     pub fn id(&self) -> Id {
         self.id
     }
 
-    /// From now on it is kept elsewhere, and given back there, by its number; or it is free when there has been no sign of life for a while.
+    /// Hands the permit over to another keeper. Dropping the guard no longer frees the permit. The
+    /// keeper frees it by its id, or it is free when its heartbeats stop.
     pub fn hand_over(&mut self) {
-        self.kept = Kept::Elsewhere;
+        self.release = Release::ById;
     }
 
-    /// Gives it back now, whoever keeps it.
+    /// Frees the permit now, also one that was handed over.
     pub fn end(&self) {
         self.lease(|lease, id| lease.end(id));
     }
 
-    /// The request is still under way.
+    /// Gives a heartbeat of the request.
     pub fn heartbeat(&self, wall: Time) {
         self.lease(|lease, id| {
             let now = lease.now(wall);
@@ -108,7 +114,7 @@ impl PermitGuard {
         });
     }
 
-    /// The request is on its way to other places, for up to `span`.
+    /// Gives a heartbeat of the request, which gives no other for up to `span`.
     pub fn extend_heartbeat(&self, wall: Time, span: Span) {
         self.lease(|lease, id| {
             let now = lease.now(wall);
@@ -116,12 +122,13 @@ impl PermitGuard {
         });
     }
 
-    /// The origin's answer has begun, or will not come, after `took`.
-    pub fn note(&self, took: Span, fate: OriginOutcome) {
-        self.lease(|lease, _| lease.note(took, fate));
+    /// Records that the origin's answer has begun, or that the request failed, after `took`.
+    pub fn note(&self, took: Span, outcome: OriginOutcome) {
+        self.lease(|lease, _| lease.note(took, outcome));
     }
 
-    /// Where a cap that finds itself has moved to, if that is to be told; see [`PermitLease::news`].
+    /// The old and the new size of an adaptive cap, where the change is to be logged; see
+    /// [`PermitLease::size_change`].
     pub fn size_change(&self, wall: Time) -> Option<(u64, u64)> {
         let mut lease = self.lease.try_borrow_mut().ok()?;
         let now = lease.now(wall);
@@ -137,7 +144,7 @@ impl PermitGuard {
 
 impl Drop for PermitGuard {
     fn drop(&mut self) {
-        if self.kept == Kept::Here {
+        if self.release == Release::OnDrop {
             self.end();
         }
     }
