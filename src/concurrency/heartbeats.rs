@@ -1,114 +1,141 @@
-//! Who is still there. In Workers a request whose client has left may never run on, and nothing tells: so each one gives a sign of
-//! life again and again, and one that has not for a while is gone.
+//! The requests that are still there, by their heartbeats.
+//!
+//! In Workers a request whose client has left may never run again, and nothing reports that. So each
+//! request gives a heartbeat once a second. A request without one for [`GONE`] counts as gone.
 
 use crate::concurrency::per_reserve::PerReserve;
 use crate::limit::time::{Span, Time};
 use crate::protocol::permits::Reserve;
 use hashbrown::HashMap;
 
-/// A request that has given no sign of life for so long is gone. It gives one a second.
+/// A request without a heartbeat for this long is gone. Heartbeats come once a second. A smaller
+/// value counts slow requests as gone; a larger one keeps permits of gone requests from others.
 pub const GONE: Span = Span::from_secs(3);
 
-/// Two looks that lie further apart than this leave it open what has been meanwhile: nothing, or a hold-up in which nobody had a turn.
+/// A pause this long between two calls may be a hold-up: the isolate ran no code, heartbeats
+/// included.
 const HOLD_UP: Span = Span::from_millis(1_500);
 
-/// After a hold-up the living have so long to say so.
+/// Time for requests to give a heartbeat after a hold-up. Nothing counts as gone until it is over.
 const GRACE: Span = Span::from_millis(500);
 
-/// No hold-up is as long as this: nobody was there.
+/// No hold-up is as long as this: after such a pause there were no requests.
 const SILENCE: Span = Span::from_secs(6);
 
-/// Who is to be silent for so long is not gone by then, with a second to spare.
-const SILENT: Span = Span::from_secs(2);
+/// An announced pause counts as a heartbeat this long before its end. So a request is gone
+/// [`GONE`] − `EARLY`, one second, after a pause of 2 s or more.
+const EARLY: Span = Span::from_secs(2);
 
-/// How often the gone are looked for.
+/// Time between two searches through all requests for those that are gone.
 const SWEEP: Span = Span::from_millis(250);
 
-/// A sign of life's owner: its last two bits say what it leaves to others, so that this is known wherever it is.
+/// Id of a request under one cap. Its low two bits hold its [`Reserve`]; see [`reserve_of`].
 pub type Id = u64;
 
-/// What the owner of `id` leaves to others.
-pub fn reserve(id: Id) -> Reserve {
-    match id & 3 {
+/// The low bits of an id that hold its reserve.
+const RESERVE_BITS: Id = 0b11;
+
+/// The low bits of an id that has this `reserve`.
+///
+/// The numbers are a format: JavaScript keeps ids while an instance of the module fails, and the
+/// next instance reads the reserves of its requests from them. So they stay as they are, however the
+/// variants of [`Reserve`] are ordered.
+const fn reserve_bits(reserve: Reserve) -> Id {
+    match reserve {
+        Reserve::Nothing => 0,
+        Reserve::Tenth => 1,
+        Reserve::Fifth => 2,
+    }
+}
+
+/// The reserve of the request with this `id`. The unused bits `3` read as the largest reserve.
+pub fn reserve_of(id: Id) -> Reserve {
+    match id & RESERVE_BITS {
         0 => Reserve::Nothing,
         1 => Reserve::Tenth,
         _ => Reserve::Fifth,
     }
 }
 
-/// Those who are there.
+/// A set of requests that give heartbeats.
 #[derive(Debug, Default)]
 pub struct Heartbeats {
+    /// When each request gave its last heartbeat; in the future for an announced pause.
     last: HashMap<Id, Time>,
+    /// The number of requests in `last`.
     count: PerReserve,
-    next: Id,
-    looked: Time,
+    /// The latest id given, without its reserve.
+    latest: Id,
+    /// Time of the latest call.
+    called: Time,
+    /// Time of the latest search for requests that are gone.
     swept: Time,
-    /// Nobody is counted out before.
+    /// After a hold-up, no request counts as gone before this time.
     grace: Time,
 }
 
 impl Heartbeats {
-    /// Nobody yet; who enters is called by a number above `least`, a multiple of four.
-    pub fn above(least: Id) -> Heartbeats {
-        Heartbeats { next: least, ..Heartbeats::default() }
+    /// No requests yet. Their ids will be above `base`, a multiple of four.
+    pub fn numbered_above(base: Id) -> Heartbeats {
+        Heartbeats { latest: base, ..Heartbeats::default() }
     }
 
-    /// How many are there.
+    /// The number of requests that are there.
     pub fn count(&mut self, now: Time) -> u64 {
-        self.look(now);
+        self.remove_gone(now);
         self.last.len() as u64
     }
 
-    /// How many are there that leave so much to others.
-    pub fn each(&mut self, now: Time) -> PerReserve {
-        self.look(now);
+    /// The number of requests that are there, for each reserve.
+    pub fn per_reserve(&mut self, now: Time) -> PerReserve {
+        self.remove_gone(now);
         self.count
     }
 
-    /// One more, that leaves so much to others.
+    /// Adds a request. Returns its id.
     pub fn start(&mut self, reserve: Reserve, now: Time) -> Id {
-        self.next = self.next.wrapping_add(4);
-        let id = self.next | reserve as Id;
+        self.latest = self.latest.wrapping_add(RESERVE_BITS + 1);
+        let id = self.latest | reserve_bits(reserve);
         self.heartbeat(id, now);
         id
     }
 
-    /// Is still there; also one that was counted out too early, or has entered elsewhere.
+    /// Takes a heartbeat. Adds the request if it is unknown: it may have counted as gone too early,
+    /// or have started in an earlier instance of the module.
     pub fn heartbeat(&mut self, id: Id, now: Time) {
         self.extend_heartbeat(id, now, Span::ZERO);
     }
 
-    /// Is still there, and will give no sign for up to `span`.
+    /// Takes a heartbeat of a request that gives no other for up to `span`.
     pub fn extend_heartbeat(&mut self, id: Id, now: Time, span: Span) {
-        self.look(now);
-        if self.last.insert(id, now.plus(span.saturating_sub(SILENT))).is_none() {
-            self.count.add(reserve(id), 1);
+        self.remove_gone(now);
+        if self.last.insert(id, now.plus(span.saturating_sub(EARLY))).is_none() {
+            self.count.add(reserve_of(id), 1);
         }
     }
 
-    /// Has left.
+    /// Removes a request that has ended.
     pub fn end(&mut self, id: Id) {
         if self.last.remove(&id).is_some() {
-            let count = self.count.at(reserve(id));
+            let count = self.count.at(reserve_of(id));
             *count = count.saturating_sub(1);
         }
     }
 
-    fn look(&mut self, now: Time) {
-        let gap = now.since(self.looked);
-        self.looked = self.looked.max(now);
-        if gap >= HOLD_UP && gap < SILENCE {
+    /// Removes requests without a heartbeat for [`GONE`], once in a [`SWEEP`].
+    fn remove_gone(&mut self, now: Time) {
+        let pause = now.since(self.called);
+        self.called = self.called.max(now);
+        if pause >= HOLD_UP && pause < SILENCE {
             self.grace = now.plus(GRACE);
         }
-        // Looking through them all is for once in a while.
         if now >= self.grace && self.swept.plus(SWEEP) <= now {
             self.swept = now;
             let Heartbeats { last, count, .. } = self;
             *count = PerReserve::default();
             last.retain(|id, last| {
                 let stays = now.since(*last) < GONE;
-                count.add(reserve(*id), u64::from(stays));
+                count.add(reserve_of(*id), u64::from(stays));
                 stays
             });
         }

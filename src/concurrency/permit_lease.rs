@@ -1,248 +1,212 @@
-//! What an isolate knows of one cap: the slots it holds, who uses them, and whether more are to be had.
+//! The permits of one cap in one isolate: how many the actor has lent, and which requests use them.
+//!
+//! This file is the side of requests: [`PermitLease::next_step`] decides what a request does. The
+//! parts are
+//!
+//! - `lent`: the permits held, and which requests may use them
+//! - `demand`: the requests in flight, waiting, and lately refused
+//! - `questions`: the questions to the actor, and whether it answers
+//! - `renewal`: the side of the actor: asking for permits, renewing them, giving back idle ones
 
-use crate::concurrency::heartbeats::{Heartbeats, Id};
-use crate::concurrency::per_reserve::PerReserve;
+use crate::concurrency::heartbeats::Id;
 use crate::limit::monotonic::MonotonicClock;
 use crate::limit::time::{Span, Time};
 use crate::policy::Size;
-use crate::protocol::circuit_breaker::CircuitBreaker;
 use crate::protocol::permits::{Holder, OriginSample, PermitAsk, Reserve};
-use renewal::{Asked, Checked};
+use demand::Demand;
+use lent::LentPermits;
+use questions::Questions;
 
+mod demand;
+mod lent;
+mod questions;
 mod renewal;
-mod reserve;
 
-/// Slots that have lain idle for this long go back.
-pub const IDLE: Span = Span::from_secs(1);
+/// Shortest time between two log lines about the size of an adaptive cap.
+const LOG_EVERY: Span = Span::from_secs(10);
 
-/// Where a cap has moved to is told at most this often.
-const TELL_EVERY: Span = Span::from_secs(10);
-
-/// One cap's book.
+/// The permits of one cap in one isolate.
 #[derive(Debug)]
 pub struct PermitLease {
-    holder: u64,
     size: Size,
     clock: MonotonicClock,
-    /// Slots held until `until`: all, and of these the ones that were lent for requests that leave at least so much to others.
-    held: PerReserve,
-    until: Time,
-    /// Whether an earlier instance may hold some that this one has not heard of.
+    lent: LentPermits,
+    demand: Demand,
+    questions: Questions,
+    /// Whether an earlier instance of the module may hold permits that this one has not heard of.
     inherits: bool,
-    /// The fair shares of these, as last heard; no more is used.
-    share: PerReserve,
-    /// As last heard.
-    cap: u64,
-    /// The requests under way.
-    users: Heartbeats,
-    /// Slots that the actor last gave.
-    given: u64,
-    /// The question under way.
-    asked: Option<Asked>,
-    number: u64,
-    tried: Time,
-    heard: Time,
-    /// Whether the actor is left alone.
-    circuit: CircuitBreaker,
-    checked: Checked,
-    /// Until then there are no slots for requests that leave so many to others, or more.
+    /// No permit can be had before this time for requests with this reserve or a larger one, as the
+    /// actor said.
     full: Option<(Reserve, Time)>,
-    /// Requests that found no slot since the last question for such, in this stretch of [`IDLE`].
-    unmet: PerReserve,
-    /// The most of each kind under way at once, in this stretch of [`IDLE`] and in the one before.
-    peak: PerReserve,
-    last_peak: PerReserve,
-    stretch: Time,
+    /// The origin's answers since the last question.
     sample: OriginSample,
-    /// Those who wait for a slot although it is full.
-    waiting: Heartbeats,
-    /// When idle slots were last looked after.
-    tended: Option<Time>,
-    /// The cap that was last logged, and when.
+    /// When the task that returns idle permits last checked. `None`: there is no such task.
+    return_checked: Option<Time>,
+    /// The size of the cap that was last logged, and when.
     logged: (u64, Time),
 }
 
-/// What a request may do.
+/// The next step of a request that needs a permit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextStep {
-    /// Go on, with this slot.
+    /// Go to the origin. The request has a permit now, under this id.
     Start(Id),
-    /// Ask the actor this, and say what it said.
+    /// Ask the actor this question, then pass its answer to [`PermitLease::observe`].
     Ask(PermitAsk),
-    /// Look again in a moment: another has asked.
+    /// Look again in a moment: another request has asked the actor.
     LookAgain,
-    /// There is none.
+    /// The cap is full.
     Full,
-    /// Nobody knows: the actor is left alone, or there is no time to ask it.
+    /// The actor cannot be asked: the circuit breaker is open, or there is no time left.
     Unknown,
 }
 
-impl PermitLease {
-    /// The empty book of an instance that holds slots as `holder`. What earlier ones have left under way is to [`PermitLease::beat`] before it is used.
-    pub fn new(holder: Holder, size: Size) -> PermitLease {
-        PermitLease {
-            holder: holder.id,
-            size,
-            clock: MonotonicClock::default(),
-            held: PerReserve::default(),
-            until: Time::default(),
-            inherits: holder.life > 0,
-            share: PerReserve::all(u64::MAX),
-            cap: 0,
-            users: Heartbeats::above(holder.numbers()),
-            given: 0,
-            asked: None,
-            number: holder.numbers(),
-            tried: Time::default(),
-            heard: Time::default(),
-            circuit: CircuitBreaker::default(),
-            checked: Checked::Yes,
-            full: None,
-            unmet: PerReserve::default(),
-            peak: PerReserve::default(),
-            last_peak: PerReserve::default(),
-            stretch: Time::default(),
-            sample: OriginSample::default(),
-            waiting: Heartbeats::default(),
-            tended: None,
-            logged: (0, Time::default()),
-        }
-    }
-
-    /// The isolate's time at which the wall clock reads `wall`.
-    pub fn now(&mut self, wall: Time) -> Time {
-        self.clock.read(wall)
-    }
-
-    /// How many requests are under way.
-    pub fn in_use(&mut self, now: Time) -> u64 {
-        self.users.count(now)
-    }
-
-    /// Slots held.
-    pub fn held(&self, now: Time) -> u64 {
-        self.held_for(Reserve::Nothing, now)
-    }
-
-    /// Of these, what was lent for requests that leave at least so much to others.
-    pub fn held_for(&self, reserve: Reserve, now: Time) -> u64 {
-        if now < self.until { self.held.of(reserve) } else { 0 }
-    }
-
-    /// A request's turn, which can wait so long for an answer.
-    pub fn next_step(&mut self, reserve: Reserve, now: Time, patience: Span) -> NextStep {
-        if self.has_room(reserve, now) {
-            return NextStep::Start(self.start(reserve, now));
-        }
-        if self.full.is_some_and(|(least, until)| least <= reserve && now < until) {
-            return NextStep::Full;
-        }
-        if self.busy(now) {
-            // Nobody else waits for the one that is to find out whether the trouble is over.
-            return if self.circuit.is_open() { NextStep::Unknown } else { NextStep::LookAgain };
-        }
-        let more = self.unmet.of(reserve).max(1);
-        self.ask(more, reserve, now, patience).map_or(NextStep::Unknown, NextStep::Ask)
-    }
-
-    /// Notes that a request has found no slot: that is how many more are wanted.
-    pub fn note_unmet(&mut self, reserve: Reserve) {
-        self.unmet.add(reserve, 1);
-    }
-
-    /// Notes that one that had found no slot has one now.
-    pub fn clear_unmet(&mut self, reserve: Reserve) {
-        let unmet = self.unmet.at(reserve);
-        *unmet = unmet.saturating_sub(1);
-    }
-
-    /// Lets a request pass whatever is held; it is counted all the same.
-    pub fn start(&mut self, reserve: Reserve, now: Time) -> Id {
-        let id = self.users.start(reserve, now);
-        let used = self.users.each(now);
-        self.roll(now);
-        self.peak = self.peak.max(used);
-        self.sample.peak = self.sample.peak.max(used.sum());
-        id
-    }
-
-    /// Lets a request pass on the slots that were last held, but for its part that it leaves to others, or on one.
-    pub fn start_locally(&mut self, reserve: Reserve, now: Time) -> Option<Id> {
-        let most = self.given.saturating_sub(reserve.of_cap(self.given));
-        (self.users.count(now) < most.max(1)).then(|| self.start(reserve, now))
-    }
-
-    /// Hears that a request is still under way; also of one that an earlier instance let in.
-    pub fn heartbeat(&mut self, id: Id, now: Time) {
-        self.users.heartbeat(id, now);
-    }
-
-    /// Hears that a request will be silent for up to `span`, and is there all the same.
-    pub fn extend_heartbeat(&mut self, id: Id, now: Time, span: Span) {
-        self.users.extend_heartbeat(id, now, span);
-    }
-
-    /// A request has ended.
-    pub fn end(&mut self, id: Id) {
-        self.users.end(id);
-    }
-
-    /// A request has its answer from the origin, or failed, after `took`.
-    pub fn note(&mut self, took: Span, fate: OriginOutcome) {
-        let OriginSample { ended, sum_ms, min_ms, errors, .. } = &mut self.sample;
-        let took = took.as_millis();
-        *min_ms = if *ended == 0 { took } else { took.min(*min_ms) };
-        *ended = ended.saturating_add(1);
-        match fate {
-            // How long it took says nothing of how crowded the origin is.
-            OriginOutcome::Failed => *errors = errors.saturating_add(1),
-            _ => *sum_ms = sum_ms.saturating_add(took),
-        }
-    }
-
-    /// Whether one more may wait for a slot that leaves so much to others: no more wait than work, or the last would wait in vain. Those
-    /// that leave more come after it, and do not count.
-    pub fn try_wait(&mut self, reserve: Reserve, now: Time) -> Option<Id> {
-        let most = self.held(now).max(1);
-        let waiting = self.waiting.each(now);
-        let before = waiting.below(reserve).saturating_add(waiting.of(reserve));
-        (before < most).then(|| self.waiting.start(reserve, now))
-    }
-
-    /// Where a cap that finds itself has moved by more than a fifth since that was last told, and not a moment ago: what it was, and what it is.
-    pub fn size_change(&mut self, now: Time) -> Option<(u64, u64)> {
-        let (was, at) = self.logged;
-        let far = self.cap.abs_diff(was) > was / 5;
-        let due = far && matches!(self.size, Size::Auto { .. }) && (was == 0 || at.plus(TELL_EVERY) <= now);
-        due.then(|| self.logged = (self.cap, now))?;
-        Some((was, self.cap))
-    }
-
-    /// Who waits is still there.
-    pub fn heartbeat_waiting(&mut self, id: Id, now: Time) {
-        self.waiting.heartbeat(id, now);
-    }
-
-    /// Who waited does so no more.
-    pub fn stop_waiting(&mut self, id: Id) {
-        self.waiting.end(id);
-    }
-
-    fn roll(&mut self, now: Time) {
-        if self.stretch.plus(IDLE) <= now {
-            let old = self.stretch.plus(IDLE.times(2)) <= now;
-            self.last_peak = if old { PerReserve::default() } else { self.peak };
-            (self.peak, self.unmet) = Default::default();
-            self.stretch = now;
-        }
-    }
-}
-
-/// How a request to the origin ended.
+/// The outcome of a request to the origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OriginOutcome {
     /// It was answered.
     Answered,
-    /// A 5xx, no answer in time, or none at all.
+    /// It failed: a 5xx, no answer in time, or none at all.
     Failed,
+}
+
+impl PermitLease {
+    /// A lease without permits, for a cap of this `size`. Requests that an earlier instance of the
+    /// module left in flight have to be passed to [`PermitLease::heartbeat`] before other calls.
+    pub fn new(holder: Holder, size: Size) -> PermitLease {
+        PermitLease {
+            size,
+            clock: MonotonicClock::default(),
+            lent: LentPermits::none(),
+            demand: Demand::numbered_above(holder.numbers()),
+            questions: Questions::of(holder),
+            inherits: holder.life > 0,
+            full: None,
+            sample: OriginSample::default(),
+            return_checked: None,
+            logged: (0, Time::default()),
+        }
+    }
+
+    /// The isolate's time at which the wall clock reads `wall`. It never steps back.
+    pub fn now(&mut self, wall: Time) -> Time {
+        self.clock.read(wall)
+    }
+
+    /// The number of requests in flight.
+    pub fn in_use(&mut self, now: Time) -> u64 {
+        self.demand.in_flight.count(now)
+    }
+
+    /// The number of permits held; zero when their term is over.
+    pub fn held(&self, now: Time) -> u64 {
+        self.held_for(Reserve::Nothing, now)
+    }
+
+    /// The number of permits held that requests with this `reserve` may use.
+    pub fn held_for(&self, reserve: Reserve, now: Time) -> u64 {
+        self.lent.held_for(reserve, now)
+    }
+
+    /// Decides what a request does that needs a permit and can wait for an answer of the actor for
+    /// as long as `patience`.
+    pub fn next_step(&mut self, reserve: Reserve, now: Time, patience: Span) -> NextStep {
+        if self.lent.has_room(&mut self.demand, reserve, now) {
+            return NextStep::Start(self.start(reserve, now));
+        }
+        if self.full.is_some_and(|(smallest, until)| smallest <= reserve && now < until) {
+            return NextStep::Full;
+        }
+        if self.questions.is_pending(now) {
+            // The pending question may be the breaker's probe. Other requests do not wait for it.
+            return if self.questions.is_open() { NextStep::Unknown } else { NextStep::LookAgain };
+        }
+        let more = self.demand.unmet(reserve).max(1);
+        self.ask(more, reserve, now, patience).map_or(NextStep::Unknown, NextStep::Ask)
+    }
+
+    /// Counts a request that found no permit: the next question asks for one more.
+    pub fn note_unmet(&mut self, reserve: Reserve) {
+        self.demand.note_unmet(reserve);
+    }
+
+    /// Takes back one count of [`PermitLease::note_unmet`]: the request has a permit now.
+    pub fn clear_unmet(&mut self, reserve: Reserve) {
+        self.demand.clear_unmet(reserve);
+    }
+
+    /// Counts a request as in flight, whether or not a permit is free. Returns its id.
+    pub fn start(&mut self, reserve: Reserve, now: Time) -> Id {
+        let (id, in_flight) = self.demand.start(reserve, now);
+        self.sample.peak = self.sample.peak.max(in_flight);
+        id
+    }
+
+    /// Starts a request where the actor cannot be asked and `on_error` is `local`. At most as many
+    /// requests are in flight as the actor last lent permits, without this request's reserve of
+    /// them, and at least one. `None`: there is no permit.
+    pub fn start_locally(&mut self, reserve: Reserve, now: Time) -> Option<Id> {
+        let lent = self.lent.last_lent;
+        let most = lent.saturating_sub(reserve.of_cap(lent)).max(1);
+        (self.demand.in_flight.count(now) < most).then(|| self.start(reserve, now))
+    }
+
+    /// Takes a heartbeat of a request in flight, also of one that an earlier instance of the module
+    /// let in.
+    pub fn heartbeat(&mut self, id: Id, now: Time) {
+        self.demand.in_flight.heartbeat(id, now);
+    }
+
+    /// Takes a heartbeat of a request that gives no other for up to `span`.
+    pub fn extend_heartbeat(&mut self, id: Id, now: Time, span: Span) {
+        self.demand.in_flight.extend_heartbeat(id, now, span);
+    }
+
+    /// Frees the permit of a request that has ended.
+    pub fn end(&mut self, id: Id) {
+        self.demand.in_flight.end(id);
+    }
+
+    /// Lets a request wait for a permit of a full cap, under the id returned. `None`: the queue is
+    /// full. It is as long as the number of permits held, and one at least: with fewer permits than
+    /// waiting requests, the last would wait in vain. Requests of lower priority do not count, since
+    /// they come later.
+    pub fn try_wait(&mut self, reserve: Reserve, now: Time) -> Option<Id> {
+        let most = self.held(now).max(1);
+        self.demand.try_wait(reserve, most, now)
+    }
+
+    /// Takes a heartbeat of a waiting request.
+    pub fn heartbeat_waiting(&mut self, id: Id, now: Time) {
+        self.demand.waiting.heartbeat(id, now);
+    }
+
+    /// Takes a request out of the queue.
+    pub fn stop_waiting(&mut self, id: Id) {
+        self.demand.waiting.end(id);
+    }
+
+    /// Records that the origin's answer has begun, or that the request failed, after `took`. The
+    /// time of a failed request does not count: it says nothing about how loaded the origin is.
+    pub fn note(&mut self, took: Span, outcome: OriginOutcome) {
+        let OriginSample { ended, sum_ms, min_ms, errors, .. } = &mut self.sample;
+        let took = took.as_millis();
+        *min_ms = if *ended == 0 { took } else { took.min(*min_ms) };
+        *ended = ended.saturating_add(1);
+        match outcome {
+            OriginOutcome::Failed => *errors = errors.saturating_add(1),
+            OriginOutcome::Answered => *sum_ms = sum_ms.saturating_add(took),
+        }
+    }
+
+    /// The size of an adaptive cap that was last logged, and its size now. `None`: it has moved by
+    /// no more than a fifth, or was logged less than 10 s ago.
+    pub fn size_change(&mut self, now: Time) -> Option<(u64, u64)> {
+        let (was, at) = self.logged;
+        let cap = self.lent.cap;
+        let far = cap.abs_diff(was) > was / 5;
+        let due = far && matches!(self.size, Size::Auto { .. }) && (was == 0 || at.plus(LOG_EVERY) <= now);
+        due.then(|| self.logged = (cap, now))?;
+        Some((was, cap))
+    }
 }

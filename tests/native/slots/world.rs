@@ -34,7 +34,7 @@ struct Isolate {
 impl Isolate {
     /// Requests under way that leave so much to others, or more.
     fn live_for(&self, reserve: Reserve) -> u64 {
-        self.live.iter().filter(|id| heartbeats::reserve(**id) >= reserve).count() as u64
+        self.live.iter().filter(|id| heartbeats::reserve_of(**id) >= reserve).count() as u64
     }
 }
 
