@@ -1,7 +1,7 @@
 //! The requests that are still there, by their heartbeats.
 //!
-//! In Workers a request whose client has left may never run again, and nothing reports that. So each
-//! request gives a heartbeat once a second. A request without one for [`GONE`] counts as gone.
+//! In Workers a request whose client has left may never run again, and nothing reports that. So
+//! each request gives a heartbeat once a second. A request without one for [`GONE`] counts as gone.
 
 use crate::concurrency::per_reserve::PerReserve;
 use crate::limit::time::{Span, Time};
@@ -38,8 +38,8 @@ const RESERVE_BITS: Id = 0b11;
 /// The low bits of an id that has this `reserve`.
 ///
 /// The numbers are a format: JavaScript keeps ids while an instance of the module fails, and the
-/// next instance reads the reserves of its requests from them. So they stay as they are, however the
-/// variants of [`Reserve`] are ordered.
+/// next instance reads the reserves of its requests from them. So they stay as they are, however
+/// the variants of [`Reserve`] are ordered.
 const fn reserve_bits(reserve: Reserve) -> Id {
     match reserve {
         Reserve::Nothing => 0,

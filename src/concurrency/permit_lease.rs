@@ -169,8 +169,8 @@ impl PermitLease {
 
     /// Lets a request wait for a permit of a full cap, under the id returned. `None`: the queue is
     /// full. It is as long as the number of permits held, and one at least: with fewer permits than
-    /// waiting requests, the last would wait in vain. Requests of lower priority do not count, since
-    /// they come later.
+    /// waiting requests, the last would wait in vain. Requests of lower priority do not count,
+    /// since they come later.
     pub fn try_wait(&mut self, reserve: Reserve, now: Time) -> Option<Id> {
         let most = self.held(now).max(1);
         self.demand.try_wait(reserve, most, now)

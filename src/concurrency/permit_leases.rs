@@ -66,7 +66,8 @@ impl PermitLeases {
     }
 }
 
-/// A request's permit under one cap. Dropping the guard frees the permit, unless it was handed over.
+/// A request's permit under one cap. Dropping the guard frees the permit, unless it was handed
+/// over.
 #[derive(Debug)]
 pub struct PermitGuard {
     lease: Rc<RefCell<PermitLease>>,

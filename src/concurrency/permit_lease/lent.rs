@@ -1,8 +1,8 @@
 //! The permits that the actor of one cap has lent to this isolate, and which requests may use them.
 //!
-//! **Invariant:** `held.of(Fifth) ≤ held.of(Tenth) ≤ held.of(Nothing)`: each number is a part of the
-//! one after it. Requests that leave a larger reserve may use fewer permits, and any request may use
-//! a permit that one of a lower priority may use.
+//! **Invariant:** `held.of(Fifth) ≤ held.of(Tenth) ≤ held.of(Nothing)`: each number is a part of
+//! the one after it. Requests that leave a larger reserve may use fewer permits, and any request
+//! may use a permit that one of a lower priority may use.
 
 use crate::concurrency::per_reserve::PerReserve;
 use crate::concurrency::permit_lease::demand::Demand;
@@ -13,8 +13,8 @@ use core::cmp::Ordering;
 /// The permits held, their term, and the actor's latest word about the cap.
 #[derive(Debug)]
 pub(super) struct LentPermits {
-    /// The number of permits that requests with this reserve may use; for [`Reserve::Nothing`] it is
-    /// all of them. Only an answer of the actor makes a number larger. Zero after `until`.
+    /// The number of permits that requests with this reserve may use; for [`Reserve::Nothing`] it
+    /// is all of them. Only an answer of the actor makes a number larger. Zero after `until`.
     held: PerReserve,
     /// End of the term, counted from when the isolate asked.
     until: Time,
@@ -92,8 +92,8 @@ impl LentPermits {
         for reserve in Reserve::ALL {
             let kept_free = reserve.of_cap(reply.cap);
             let (held, share) = (self.held.at(reserve), self.share.at(reserve));
-            // `slots + free` is the cap without the permits of other isolates. So `surely` keeps the
-            // reserve free even if the others use all that they hold.
+            // `slots + free` is the cap without the permits of other isolates. So `surely` keeps
+            // the reserve free even if the others use all that they hold.
             let surely = reply.slots.saturating_add(reply.free).saturating_sub(kept_free);
             *held = surely.max(*held).min(reply.slots).min(reply.cap.saturating_sub(kept_free));
             // The reply's share is for the reserve that was asked for. A smaller reserve has no

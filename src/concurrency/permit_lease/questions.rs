@@ -1,5 +1,5 @@
-//! The questions that one isolate puts to one cap's actor: at most one at a time, and none while the
-//! circuit breaker is open.
+//! The questions that one isolate puts to one cap's actor: at most one at a time, and none while
+//! the circuit breaker is open.
 
 use crate::limit::time::{Span, Time};
 use crate::protocol::circuit_breaker::{CallPermission, CallResult, CircuitBreaker};
@@ -14,7 +14,8 @@ const MARGIN: Span = Span::from_millis(50);
 pub(super) struct Questions {
     /// The isolate's number as a holder of permits.
     pub(super) holder: u64,
-    /// Number of the latest question. A later life of the module begins above all numbers of this one.
+    /// Number of the latest question. A later life of the module begins above all numbers of this
+    /// one.
     number: u64,
     pending: Option<Pending>,
     /// When the latest question was asked.
@@ -79,8 +80,8 @@ impl Questions {
     }
 
     /// Begins a question for requests with this `reserve`, whose answer is waited for during
-    /// `patience`. Its `wants` is for the caller to fill in. `None`: the circuit breaker is open, or
-    /// there is no time to wait.
+    /// `patience`. Its `wants` is for the caller to fill in. `None`: the circuit breaker is open,
+    /// or there is no time to wait.
     pub(super) fn begin(&mut self, reserve: Reserve, now: Time, patience: Span) -> Option<&mut Pending> {
         if patience == Span::ZERO {
             return None;
@@ -123,8 +124,8 @@ impl Questions {
         restored
     }
 
-    /// `span` and up to half of it more, by the holder's number: isolates that were refused together
-    /// do not ask again together.
+    /// `span` and up to half of it more, by the holder's number: isolates that were refused
+    /// together do not ask again together.
     pub(super) fn spread(&self, span: Span) -> Span {
         span.plus(Span::from_nanos((span.as_nanos() / 512).saturating_mul(self.holder.rotate_left(8) & 0xff)))
     }

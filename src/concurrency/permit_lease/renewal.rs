@@ -1,4 +1,4 @@
-//! The isolate's talk with a cap's actor: it asks for permits, renews them, and gives back idle ones.
+//! Calls to a cap's actor: to ask for permits, to renew them, and to give back idle ones.
 
 use crate::concurrency::permit_lease::PermitLease;
 use crate::concurrency::permit_lease::demand::IDLE;
@@ -95,8 +95,8 @@ impl PermitLease {
         self.questions.is_open()
     }
 
-    /// The question for `more` requests with this `reserve`. `None`: the circuit breaker is open, or
-    /// there is no time to wait.
+    /// The question for `more` requests with this `reserve`. `None`: the circuit breaker is open,
+    /// or there is no time to wait.
     ///
     /// Permits that are not worth keeping are out of use from now on, whether or not an answer
     /// comes: the actor may lend them to others as soon as it has read the question.
