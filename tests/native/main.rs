@@ -13,6 +13,7 @@ mod actor;
 mod bin {
     mod check;
 }
+mod concurrency;
 mod docs;
 mod gate;
 mod http;

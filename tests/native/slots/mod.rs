@@ -1,10 +1,7 @@
-//! Slots: what the actor lends, what the isolate makes of it, and the two of them together under all that goes wrong.
+//! Permits: what the actor of a cap lends, and the text form of its messages.
 
-mod caps;
-mod lease;
 mod lending;
 mod wire;
-mod world;
 
 use core::cell::{Cell, RefCell};
 use penstock::actor::permits::lender::{PermitRow, PermitStore};
