@@ -2,28 +2,46 @@
 SHELL := bash
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help setup dev test build size check bench profile overload model fleet soak failing lint fmt deploy clean
+.PHONY: help setup dev check deploy test lint fmt build size clean bench profile overload model fleet soak failing
 
 help:                ## List these targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{ printf "  make %-8s %s\n", $$1, $$2 }'
+	@awk -F':.*## ' '/^## / { print "\n" substr($$0, 4) } /^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+## Use it
 
 setup:               ## Install the tools into .tools and node_modules (the others do it by themselves)
 	@scripts/setup.sh
 
-dev: setup           ## Run Penstock in front of a small demo origin (PORT=8787, ORIGIN_PORT=9090, or ORIGIN=URL and CONFIG=FILE of your own)
+dev: setup           ## Run Penstock before a demo origin (PORT=8787, ORIGIN_PORT=9090, or ORIGIN=URL and CONFIG=FILE)
 	@scripts/dev.sh
+
+check: setup         ## Say what is wrong in a configuration (CONFIG=wrangler.toml)
+	@scripts/check.sh $(CONFIG)
+
+deploy: setup        ## Check, migrate the D1 database, deploy (needs `npx wrangler login` once)
+	@scripts/deploy.sh
+
+## Change it
 
 test: setup          ## Run every check and test, as CI does
 	@scripts/test.sh
 
+lint: setup          ## Format, clippy for the host and for wasm, the rules of the house
+	@scripts/lint.sh
+
+fmt: setup           ## Format the Rust sources
+	@cargo fmt
+
 build: setup         ## Build the Worker into build/ and print its size
 	@scripts/build.sh
 
-size: build          ## Show what the module is made of, by crate
+size: build          ## Show the module's parts, by crate
 	@node scripts/size.mjs
 
-check: setup         ## Say what is wrong in a configuration (CONFIG=wrangler.toml)
-	@scripts/check.sh $(CONFIG)
+clean:               ## Remove what builds left (CLEAN=all: the installed tools as well)
+	@rm -rf build target .wrangler $(if $(filter all,$(CLEAN)),.tools node_modules)
+
+## Measure it
 
 bench: setup         ## Compare with other limiters on this machine (15 minutes; QUICK=1: two)
 	@scripts/bench.sh
@@ -34,26 +52,16 @@ profile: setup       ## Say where a request's processor time goes, and write doc
 overload: setup      ## Offer ten times what a cap allows, for a minute (SECONDS=60)
 	@scripts/overload.sh
 
-model: setup         ## Explore the protocol more deeply than `make test` does (DEPTH=1: by so many moves)
-	@scripts/model.sh $(DEPTH)
-
 fleet: setup         ## Simulate fleets of isolates and write docs/fleet.md and docs/fleet.svg
 	@scripts/fleet.sh
+
+## Try to break it
+
+model: setup         ## Explore the protocol more deeply than `make test` does (DEPTH=1: by so many moves)
+	@scripts/model.sh $(DEPTH)
 
 soak: setup          ## Run everything at once for MINUTES=15: traffic, evictions, crashes, deploys, faults
 	@scripts/soak.sh $(MINUTES)
 
-failing: build       ## Try every fault with every other in the runtime, and write what was seen into docs/failing.md
+failing: build       ## Try every fault with every other in the runtime, and write docs/failing.md
 	@UPDATE=1 node_modules/.bin/node --test tests/edge/fault-matrix.test.mjs
-
-lint: setup          ## Format check, clippy for the host and for wasm, architecture invariants
-	@scripts/lint.sh
-
-fmt: setup           ## Format the Rust sources
-	@cargo fmt
-
-deploy: setup        ## Check, migrate the D1 database, deploy (needs `npx wrangler login` once)
-	@scripts/deploy.sh
-
-clean:               ## Remove what builds left (CLEAN=all: the installed tools as well)
-	@rm -rf build target .wrangler $(if $(filter all,$(CLEAN)),.tools node_modules)
