@@ -17,7 +17,6 @@ impl PerReserve {
     }
 
     /// The number for `reserve`.
-    #[inline(never)]
     pub fn of(mut self, reserve: Reserve) -> u64 {
         *self.at(reserve)
     }
@@ -32,7 +31,6 @@ impl PerReserve {
     }
 
     /// Adds `more` to the number for `reserve`.
-    #[inline(never)]
     pub fn add(&mut self, reserve: Reserve, more: u64) {
         let number = self.at(reserve);
         *number = number.saturating_add(more);
