@@ -4,24 +4,24 @@
 //! vanish, clients leave silently, modules fail, and clocks differ. After each step the invariants
 //! of `concurrency` have to hold; at the end all permits have to come back.
 
+mod isolate;
+mod step;
+
 use crate::support::EVENING;
 use core::cell::RefCell;
+use isolate::{LEAVING, SimulatedIsolate};
 use penstock::actor::permits::lender::{PermitLender, PermitRow, PermitStore};
-use penstock::concurrency::heartbeats::reserve_of;
 use penstock::concurrency::permit_lease::{NextStep, PermitLease};
 use penstock::limit::time::{Span, Time};
 use penstock::policy::Size;
 use penstock::protocol::circuit_breaker::CallResult;
-use penstock::protocol::permits::{Holder, PermitAsk, PermitReply, Reserve, TERM};
+use penstock::protocol::permits::{PermitAsk, PermitReply, Reserve, TERM};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use step::{ISOLATES, Step};
 
 const CAP: u64 = 10;
-const ISOLATES: usize = 4;
 const PATIENCE: Span = Span::from_millis(250);
-
-/// The reserves of requests that leave something to higher priorities.
-const LEAVING: [Reserve; 2] = [Reserve::Tenth, Reserve::Fifth];
 
 /// The actor's storage, which outlives its crashes.
 #[derive(Default)]
@@ -36,84 +36,6 @@ impl PermitStore for SavedRows {
     fn delete(&self, holder: u64) -> Result<u32, String> {
         self.0.borrow_mut().remove(&holder);
         Ok(1)
-    }
-}
-
-struct SimulatedIsolate {
-    lease: PermitLease,
-    holder: Holder,
-    /// Until this time the actor surely lends as many permits as requests are in flight, also to an
-    /// instance of the module that has not asked yet.
-    covered_until: Time,
-    /// The same for requests with each of [`LEAVING`] or a larger reserve.
-    covered_until_for: [Time; 2],
-    /// How far the isolate's clock is ahead.
-    ahead: Span,
-    /// The requests in flight, as the origin sees them.
-    in_flight: Vec<u64>,
-}
-
-impl SimulatedIsolate {
-    /// The number of requests in flight with this `reserve` or a larger one.
-    fn in_flight_for(&self, reserve: Reserve) -> u64 {
-        self.in_flight.iter().filter(|id| reserve_of(**id) >= reserve).count() as u64
-    }
-
-    /// Permits held, or requests in flight where these are more and surely covered.
-    fn taken(&self, now: Time) -> u64 {
-        let held = self.lease.held(now.plus(self.ahead));
-        if now < self.covered_until { held.max(self.in_flight.len() as u64) } else { held }
-    }
-
-    /// The same for requests with the reserve `LEAVING[index]`, or a larger one.
-    fn taken_for(&self, index: usize, now: Time) -> u64 {
-        let held = self.lease.held_for(LEAVING[index], now.plus(self.ahead));
-        if now < self.covered_until_for[index] { held.max(self.in_flight_for(LEAVING[index])) } else { held }
-    }
-}
-
-/// One step of a schedule. `pick` chooses the isolate or message that it is about.
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    Request(Reserve),
-    DeliverQuestion,
-    DeliverReply,
-    LoseQuestion,
-    LoseReply,
-    EndRequest,
-    /// A client leaves, and nothing reports that.
-    LeaveSilently,
-    CrashActor,
-    /// An isolate vanishes with all its requests, and another one starts.
-    ReplaceIsolate,
-    Tick,
-    /// A request waits, and leaves without a word.
-    Wait(Reserve),
-    /// A module fails. So many requests still waited for the origin, and are gone.
-    FailModule(usize),
-    PassTime(Span),
-}
-
-impl Step {
-    fn new(kind: u8, pick: u8) -> Step {
-        let number = usize::from(pick);
-        match kind {
-            0..=2 => Step::Request(Reserve::Nothing),
-            3 => Step::Request(Reserve::Tenth),
-            4..=5 => Step::Request(Reserve::Fifth),
-            6..=9 => Step::DeliverQuestion,
-            10..=13 => Step::DeliverReply,
-            14 => Step::LoseQuestion,
-            15 => Step::LoseReply,
-            16..=17 => Step::EndRequest,
-            18 => Step::LeaveSilently,
-            19 => Step::CrashActor,
-            20 if pick.is_multiple_of(4) => Step::ReplaceIsolate,
-            21 => Step::Tick,
-            22 if pick.is_multiple_of(3) => Step::FailModule(number / 3 % 3),
-            23 => Step::Wait(Reserve::ALL[number / ISOLATES % 3]),
-            _ => Step::PassTime(Span::from_millis(u64::from(pick) * 4)),
-        }
     }
 }
 
@@ -152,17 +74,10 @@ impl CapFleet {
 
     fn new_isolate(&mut self, seed: u64) -> SimulatedIsolate {
         self.isolates_started += 1;
-        let holder = Holder { id: self.isolates_started, life: 0 };
-        SimulatedIsolate {
-            lease: PermitLease::new(holder, Size::Fixed(CAP)),
-            holder,
-            covered_until: Time::default(),
-            covered_until_for: Default::default(),
-            ahead: Span::from_secs(100 * seed),
-            in_flight: Vec::new(),
-        }
+        SimulatedIsolate::new(self.isolates_started, Span::from_secs(100 * seed), CAP)
     }
 
+    /// Does one step. `pick` chooses the isolate or message that it is about.
     fn step(&mut self, step: Step, pick: u8) {
         let index = usize::from(pick) % ISOLATES;
         match step {
