@@ -1,8 +1,7 @@
 //! The network as a gate meets it.
 
 use penstock::actor::rates::buckets::BucketStore;
-use penstock::actor::rates::prepaid_quota::UnusedQuota;
-use penstock::ledger::{Added, Entry, Ledger};
+use penstock::ledger::{Added, Entry, Ledger, UnusedQuota};
 use penstock::limit::bucket_table::BucketId;
 use penstock::limit::time::{Span, Time};
 use penstock::limit::warmup::SavedWarmup;

@@ -1,7 +1,6 @@
 //! The statements, and the ledger on D1.
 
-use crate::actor::rates::prepaid_quota::UnusedQuota;
-use crate::ledger::{Added, Entry, Ledger};
+use crate::ledger::{Added, Entry, Ledger, UnusedQuota};
 use crate::limit::calendar::{Day, Zone};
 use crate::limit::time::{Span, Time};
 use crate::runtime::timeout::with_timeout;

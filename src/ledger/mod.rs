@@ -2,7 +2,6 @@
 
 pub mod d1;
 
-use crate::actor::rates::prepaid_quota::UnusedQuota;
 use crate::identity::digest::Subject;
 use crate::limit::calendar::Day;
 use crate::limit::time::Span;
@@ -32,6 +31,19 @@ pub enum Added {
     },
     /// They would go beyond the day's count; nothing was written.
     Exhausted,
+}
+
+/// Tokens to give back: the ledger counted them as used, and no request has used them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnusedQuota {
+    /// The limit's name.
+    pub limit: String,
+    /// The caller whose quota it is; `None` for a `global` quota.
+    pub subject: Option<Subject>,
+    /// The local date that the tokens belong to, such as `2026-11-29`.
+    pub date: String,
+    /// The number of tokens, from 1.
+    pub tokens: u64,
 }
 
 /// Where quotas are counted.

@@ -3,10 +3,10 @@
 //! Only D1 makes it wait, and while it waits other questions are served. So nothing is taken before the last wait
 //! is over: what D1 has already counted stays in the asker's hand, and goes to the purse if a limit refuses after all.
 
-use crate::actor::rates::prepaid_quota::{PrepaidQuotas, UnusedQuota};
+use crate::actor::rates::prepaid_quota::PrepaidQuotas;
 use crate::actor::rates::quota::{CountedTokens, prepay};
 use crate::identity::digest::Subject;
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, UnusedQuota};
 use crate::limit::bucket_table::{Bucket, BucketId, BucketTable, Full};
 use crate::limit::calendar::Day;
 use crate::limit::gcra::{Gcra, NotBefore};

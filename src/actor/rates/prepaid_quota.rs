@@ -2,6 +2,7 @@
 //! quota is used up. Both are conveniences: what falls out of here costs a statement or some tokens, never correctness.
 
 use crate::identity::digest::Subject;
+use crate::ledger::UnusedQuota;
 use crate::limit::bucket_table::BucketId;
 use crate::limit::calendar::Day;
 use crate::limit::lease::{SHARE, SlowStart};
@@ -55,19 +56,6 @@ struct Exhausted {
     count: u64,
     cost: u64,
     until: Time,
-}
-
-/// Tokens to give back to D1.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnusedQuota {
-    /// The limit's name.
-    pub limit: String,
-    /// Whose they are.
-    pub subject: Option<Subject>,
-    /// The local date that they belong to.
-    pub date: String,
-    /// How many.
-    pub tokens: u64,
 }
 
 /// Every quota that an actor holds something of.
