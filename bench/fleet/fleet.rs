@@ -2,7 +2,8 @@
 
 use super::meter::{self, Random, Seen};
 use super::port::{NoLedger, OneRow, Port, Said, Slot, Want, Wants, set_wall, wall};
-use penstock::actor::rates::buckets::{Buckets, answer};
+use penstock::actor::rates::answer::answer;
+use penstock::actor::rates::buckets::Buckets;
 use penstock::gate::actor_calls::ActorCalls;
 use penstock::gate::decide::Gate;
 use penstock::gate::plan::{Plan, Timing};

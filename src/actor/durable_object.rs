@@ -5,10 +5,10 @@
 use crate::actor::permits::client::SLOTS;
 use crate::actor::permits::lender::{ON_DISK, PermitLender};
 use crate::actor::permits::store::SqlPermitStore;
-use crate::actor::rates::buckets::{Buckets, answer};
 use crate::actor::rates::client::{ASK, REPLY};
 use crate::actor::rates::prepaid_quota::IDLE;
 use crate::actor::rates::store::SqlBucketStore;
+use crate::actor::rates::{answer::answer, buckets::Buckets};
 use crate::ledger::d1::D1Ledger;
 use crate::ledger::{Ledger, UnusedQuota};
 use crate::limit::time::{Span, Time};
@@ -104,7 +104,7 @@ impl DurableObject for BucketActor {
     async fn alarm(&self) -> Result<Response> {
         self.alarm.set(Alarm::Off);
         loop {
-            let rest = self.counter.borrow_mut().idle(clock::now());
+            let rest = self.counter.borrow_mut().take_idle_quota(clock::now());
             let Some(rest) = rest else { break };
             if let Err(problem) = self.ledger.give_back(&rest).await {
                 self.lost(&rest, &problem);

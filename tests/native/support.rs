@@ -3,7 +3,8 @@
 use core::cell::{Cell, RefCell};
 use core::pin::{Pin, pin};
 use core::task::{Context, Poll, Waker};
-use penstock::actor::rates::buckets::{BucketStore, Buckets, answer};
+use penstock::actor::rates::answer::answer;
+use penstock::actor::rates::buckets::{BucketStore, Buckets};
 use penstock::identity::Subject;
 use penstock::ledger::{Added, Entry, Ledger, UnusedQuota};
 use penstock::limit::bucket_table::BucketId;

@@ -1,14 +1,18 @@
 //! Rates and quotas in an actor.
 //!
-//! - [`buckets`]: the buckets of one actor, and its answer to a question
-//! - [`quota`]: the daily quotas among them, prepaid from D1
-//! - [`prepaid_quota`]: quota tokens that the actor has prepaid and not given out
-//! - [`warmup`]: shared rates that open slowly
-//! - [`store`]: what the actor keeps in its SQLite
+//! - [`answer`]: the answer to a question, step by step
+//! - [`buckets`]: the actor's memory
+//! - `demand_bucket`: one demand of a question, and the place of its state
+//! - `quota`: the daily quotas of a question, prepaid from D1
+//! - [`prepaid_quota`]: quota tokens that the actor has prepaid and not handed out
+//! - `warmup`: `global` rates that open slowly
+//! - [`store`]: the buckets' rows in the actor's SQLite
 //! - [`client`]: the isolate's side of a call
 
+pub mod answer;
 pub mod buckets;
 pub mod client;
+mod demand_bucket;
 pub mod prepaid_quota;
 mod quota;
 pub mod store;

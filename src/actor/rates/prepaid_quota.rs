@@ -1,5 +1,7 @@
-//! What an actor holds of the day's quotas: tokens already counted in D1 and not yet used, and the knowledge that a
-//! quota is used up. Both are conveniences: what falls out of here costs a statement or some tokens, never correctness.
+//! Quota tokens that an actor holds: counted in D1 and not used yet; and the memory of used-up quotas.
+//!
+//! Both only save calls. An entry that is dropped costs a D1 statement or some tokens. It never lets
+//! a request pass beyond its quota.
 
 use crate::identity::digest::Subject;
 use crate::ledger::UnusedQuota;
@@ -9,150 +11,162 @@ use crate::limit::lease::{SHARE, SlowStart};
 use crate::limit::time::{Span, Time};
 use hashbrown::HashMap;
 
-/// How long "used up" is believed without asking D1 again. The truth may change: an operator may give quota back.
+/// The time for which "used up" is believed without asking D1 again. Longer, and a quota that an
+/// operator gives back in D1 stays refused for longer; shorter, and refusals cost more statements.
 const BELIEVE: Span = Span::from_secs(60);
 
-/// How long a chunk should last. D1 is slower than an actor, and a statement costs a row.
+/// The time that a chunk should last. D1 is slower than an actor, and a statement costs a row: a
+/// shorter time costs more statements, a longer one more tokens when the actor crashes.
 const CHUNK: Span = Span::from_secs(2);
 
-/// What has not been asked for in this time is given back to D1.
+/// The time after which unused tokens go back to D1, if no question asks for them.
 pub const IDLE: Span = Span::from_secs(5);
 
-/// How many quotas are held, at about 200 bytes each.
+/// The number of quotas that one actor remembers, at about 200 bytes each.
 const CAPACITY: usize = 10_000;
 
 /// One subject's part of one quota.
 #[derive(Clone, Copy, Debug)]
 pub struct Account<'a> {
-    /// Its name among buckets.
+    /// The name of the limit's bucket for this subject.
     pub id: BucketId,
     /// The limit's name.
     pub limit: &'a str,
-    /// Whose it is.
+    /// The caller; `None` for a `global` quota.
     pub subject: Option<Subject>,
-    /// The day.
+    /// The current day.
     pub day: &'a Day,
-    /// The day's tokens in all.
+    /// The number of tokens that the quota has per day.
     pub count: u64,
 }
 
-/// What is held of one quota for one subject and day.
+/// The state of one account for one day.
 #[derive(Clone, Debug)]
 struct PrepaidQuota {
     limit: String,
     subject: Option<Subject>,
     date: String,
-    /// Tokens that D1 counts as used and that nobody has used.
-    prepaid: u64,
-    /// What D1 last said was left of the day.
+    /// Tokens that D1 counts as used, and that no request has used.
+    tokens: u64,
+    /// Tokens left of the day, as D1 last said, beside `tokens`.
     left: u64,
     pace: SlowStart,
+    /// When a question last asked for tokens.
     asked: Time,
-    exhausted: Option<Exhausted>,
+    used_up: Option<UsedUp>,
 }
 
+/// D1's refusal to count `cost` tokens within a quota of `count`.
 #[derive(Clone, Copy, Debug)]
-struct Exhausted {
+struct UsedUp {
     count: u64,
     cost: u64,
+    /// The refusal is believed until then.
     until: Time,
 }
 
-/// Every quota that an actor holds something of.
+/// All quotas that an actor holds tokens of, or remembers as used up.
 #[derive(Debug, Default)]
 pub struct PrepaidQuotas {
-    held: HashMap<BucketId, PrepaidQuota>,
+    quotas: HashMap<BucketId, PrepaidQuota>,
 }
 
 impl PrepaidQuotas {
-    /// Whether D1 has lately said that `cost` more would go beyond the day, and nothing is held that would do.
-    pub fn exhausted(&self, account: Account<'_>, cost: u64, now: Time) -> bool {
-        let held = self.held.get(&account.id).filter(|held| held.date == account.day.date && held.prepaid < cost);
-        held.and_then(|held| held.exhausted)
+    /// Whether D1 has lately refused to count `cost` tokens, and the prepaid tokens do not suffice
+    /// either.
+    pub fn is_used_up(&self, account: Account<'_>, cost: u64, now: Time) -> bool {
+        let quota = self.quotas.get(&account.id).filter(|quota| quota.date == account.day.date && quota.tokens < cost);
+        quota
+            .and_then(|quota| quota.used_up)
             .is_some_and(|known| known.count == account.count && known.cost == cost && now < known.until)
     }
 
-    /// Takes `cost` tokens out, and up to `wish` more, if at least `cost` and at least one are there. Says how many more
-    /// were taken, and what is left of the day beside them.
+    /// Takes out `cost` tokens, and up to `wish` more. Returns the number of tokens beyond `cost`, and
+    /// the number left of the day. `None` if there are fewer than `cost` tokens, or none at all.
     pub fn draw(&mut self, account: Account<'_>, cost: u64, wish: u64, now: Time) -> Option<(u64, u64)> {
-        let held = self.enter(account, now);
-        held.asked = now;
-        if held.prepaid < cost.max(1) {
+        let quota = self.get_or_insert(account, now);
+        quota.asked = now;
+        if quota.tokens < cost.max(1) {
             return None;
         }
-        let rest = held.prepaid.saturating_sub(cost);
+        let rest = quota.tokens.saturating_sub(cost);
         let more = wish.min(rest);
-        held.prepaid = rest.saturating_sub(more);
-        held.pace.spend(cost.saturating_add(more));
-        Some((more, held.left.saturating_add(held.prepaid)))
+        quota.tokens = rest.saturating_sub(more);
+        quota.pace.spend(cost.saturating_add(more));
+        Some((more, quota.left.saturating_add(quota.tokens)))
     }
 
-    /// How many tokens to ask D1 for beyond those at hand: what this subject uses in a while, or at least what is wished for, and
-    /// at most a share of what is left.
+    /// The number of tokens to ask D1 for beyond the request's own: as many as this subject uses
+    /// within [`CHUNK`], at least `wish`, and at most one part in [`SHARE`] of the day's rest.
     pub fn chunk(&mut self, account: Account<'_>, wish: u64, now: Time) -> u64 {
-        let held = self.enter(account, now);
-        held.pace.wish(now, CHUNK).max(wish).min(held.left / SHARE)
+        let quota = self.get_or_insert(account, now);
+        quota.pace.wish(now, CHUNK).max(wish).min(quota.left / SHARE)
     }
 
-    /// Puts in tokens that D1 has counted and nobody has used.
+    /// Puts in tokens that D1 has counted and no request has used.
     pub fn deposit(&mut self, account: Account<'_>, tokens: u64, now: Time) {
-        let held = self.enter(account, now);
-        // No more than the day has, whoever says that it gives them back.
-        held.prepaid = held.prepaid.saturating_add(tokens).min(account.count);
+        let quota = self.get_or_insert(account, now);
+        // At most the day's count, however many tokens an isolate claims to give back.
+        quota.tokens = quota.tokens.saturating_add(tokens).min(account.count);
     }
 
-    /// Notes what D1 said was left of the day, after counting `spent` tokens for those who asked.
+    /// Records the number of tokens left of the day, after D1 has counted `spent` tokens for a
+    /// request.
     pub fn learn(&mut self, account: Account<'_>, left: u64, spent: u64, now: Time) {
-        let held = self.enter(account, now);
-        held.left = left;
-        held.pace.spend(spent);
+        let quota = self.get_or_insert(account, now);
+        quota.left = left;
+        quota.pace.spend(spent);
     }
 
-    /// Remembers that D1 refused.
-    pub fn remember_exhausted(&mut self, account: Account<'_>, cost: u64, now: Time) {
+    /// Records that D1 refused to count `cost` tokens.
+    pub fn remember_used_up(&mut self, account: Account<'_>, cost: u64, now: Time) {
         let until = now.plus(BELIEVE);
-        let held = self.enter(account, now);
-        held.left = 0;
-        held.exhausted = Some(Exhausted { count: account.count, cost, until });
+        let quota = self.get_or_insert(account, now);
+        quota.left = 0;
+        quota.used_up = Some(UsedUp { count: account.count, cost, until });
     }
 
-    /// Takes out a rest that nobody has asked for lately. Whoever gets it must give it back once, and never try again.
-    pub fn idle(&mut self, now: Time) -> Option<UnusedQuota> {
-        let held = self.held.values_mut().find(|held| held.prepaid > 0 && held.asked.plus(IDLE) <= now)?;
+    /// Takes out the tokens of one quota that no question has asked for within [`IDLE`]; `None` if
+    /// there is no such quota. They must be given back once, and never a second time: a lost answer
+    /// may have given them back already.
+    pub fn take_idle(&mut self, now: Time) -> Option<UnusedQuota> {
+        let quota = self.quotas.values_mut().find(|quota| quota.tokens > 0 && quota.asked.plus(IDLE) <= now)?;
         Some(UnusedQuota {
-            limit: held.limit.clone(),
-            subject: held.subject,
-            date: held.date.clone(),
-            tokens: core::mem::take(&mut held.prepaid),
+            limit: quota.limit.clone(),
+            subject: quota.subject,
+            date: quota.date.clone(),
+            tokens: core::mem::take(&mut quota.tokens),
         })
     }
 
-    /// Whether it holds tokens that may have to be given back.
-    pub fn holds(&self) -> bool {
-        self.held.values().any(|held| held.prepaid > 0)
+    /// Whether any quota has tokens that may have to be given back.
+    pub fn holds_tokens(&self) -> bool {
+        self.quotas.values().any(|quota| quota.tokens > 0)
     }
 
-    fn enter(&mut self, account: Account<'_>, now: Time) -> &mut PrepaidQuota {
-        if self.held.len() >= CAPACITY && !self.held.contains_key(&account.id) {
-            self.held.retain(|_, held| held.prepaid > 0);
-            if self.held.len() >= CAPACITY {
-                self.held.clear();
+    /// The account's state of this day. When there is no room for another quota, those without
+    /// tokens are dropped first, and then all.
+    fn get_or_insert(&mut self, account: Account<'_>, now: Time) -> &mut PrepaidQuota {
+        if self.quotas.len() >= CAPACITY && !self.quotas.contains_key(&account.id) {
+            self.quotas.retain(|_, quota| quota.tokens > 0);
+            if self.quotas.len() >= CAPACITY {
+                self.quotas.clear();
             }
         }
         let fresh = || PrepaidQuota {
             limit: account.limit.to_owned(),
             subject: account.subject,
             date: account.day.date.clone(),
-            prepaid: 0,
+            tokens: 0,
             left: 0,
             pace: SlowStart::new(now),
             asked: now,
-            exhausted: None,
+            used_up: None,
         };
-        let held = self.held.entry(account.id).or_insert_with(fresh);
-        if held.date != account.day.date {
-            *held = fresh();
+        let quota = self.quotas.entry(account.id).or_insert_with(fresh);
+        if quota.date != account.day.date {
+            *quota = fresh();
         }
-        held
+        quota
     }
 }

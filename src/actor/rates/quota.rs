@@ -1,47 +1,38 @@
-//! A question's quotas: drawn from the purse, or prepaid from D1 a chunk at a time.
+//! The quotas of a question: served from prepaid tokens, or prepaid from D1 a chunk at a time.
 
-use crate::actor::rates::buckets::{Buckets, DemandBucket, exhausted};
+use crate::actor::rates::buckets::Buckets;
+use crate::actor::rates::demand_bucket::DemandBucket;
 use crate::actor::rates::prepaid_quota::Account;
 use crate::ledger::{Added, Entry, Ledger};
 use crate::limit::bucket_table::BucketId;
+use crate::limit::calendar::Day;
 use crate::limit::lease::Wish;
 use crate::limit::time::{Span, Time};
 use crate::protocol::circuit_breaker::CallResult;
-use crate::protocol::rates::{Ask, Grant, Outcome, Reply, Terms};
+use crate::protocol::rates::{Ask, Grant, Outcome, Reply};
 use std::cell::RefCell;
 
-/// Quota tokens that D1 has counted for this question.
+/// Quota tokens that D1 has counted, and that this question may hand out.
 pub(crate) struct CountedTokens<'a> {
     pub account: Account<'a>,
+    /// The request's own tokens and those granted beyond them.
     pub tokens: u64,
-    /// The place of its demand among the grants.
-    pub granted: usize,
+    /// The index of the demand in the question.
+    pub demand: usize,
 }
 
-impl DemandBucket<'_> {
-    /// The account of a quota; `None` for a rate.
-    pub(crate) fn account(&self) -> Option<Account<'_>> {
-        match (&self.demand.terms, &self.day) {
-            (Terms::Quota(count, _), Some(day)) => {
-                Some(Account { id: self.id, limit: &self.demand.limit, subject: self.subject, day, count: *count })
-            }
-            _ => None,
-        }
-    }
-}
-
-/// Gets every quota of `ask` what it asks for, and writes the outcomes.
+/// Gets the tokens that every quota of `ask` asks for, and writes its outcome and its grant.
 pub(crate) async fn prepay<'a>(
-    counter: &RefCell<Buckets>,
+    buckets: &RefCell<Buckets>,
     ask: &Ask,
-    targets: &'a [DemandBucket<'_>],
+    demands: &'a [DemandBucket<'_>],
     reply: &mut Reply,
     ledger: &impl Ledger,
     wall: &impl Fn() -> Time,
 ) -> Vec<CountedTokens<'a>> {
     let begun = wall();
-    let mut hand = Vec::new();
-    for (index, target) in targets.iter().enumerate() {
+    let mut counted = Vec::new();
+    for (index, target) in demands.iter().enumerate() {
         let Some(account) = target.account() else { continue };
         let refused = matches!(reply.outcomes.get(index), Some(Outcome::Refused { .. }));
         if refused {
@@ -49,7 +40,7 @@ pub(crate) async fn prepay<'a>(
         }
         let Wish { ahead, waiting } = target.demand.wish;
         let prepayment =
-            QuotaPrepayment { counter, ledger, account, cost: target.demand.cost, wish: ahead.max(waiting) };
+            QuotaPrepayment { buckets, ledger, account, cost: target.demand.cost, wish: ahead.max(waiting) };
         prepayment.take_back(target, wall());
         if prepayment.cost == 0 && prepayment.wish == 0 {
             continue;
@@ -63,7 +54,7 @@ pub(crate) async fn prepay<'a>(
         };
         if let Outcome::Met { .. } = &outcome {
             let tokens = target.demand.cost.saturating_add(more);
-            hand.push(CountedTokens { account, tokens, granted: index });
+            counted.push(CountedTokens { account, tokens, demand: index });
         }
         if let Some(grant) = reply.grants.get_mut(index) {
             *grant = (more > 0).then_some(Grant { count: more, first: Span::ZERO });
@@ -72,41 +63,48 @@ pub(crate) async fn prepay<'a>(
             *slot = outcome;
         }
     }
-    hand
+    counted
 }
 
-/// What became of one quota.
+/// The refusal of a quota that is used up until the end of `day`.
+pub(crate) fn used_up(day: &Day, wall: Time) -> Outcome {
+    Outcome::Refused { left: 0, wait: day.end.since(wall), until: Some(day.end.as_secs()) }
+}
+
+/// The result of one quota.
 struct Served {
     outcome: Outcome,
-    /// Tokens handed out beyond what the request takes.
+    /// Tokens handed out beyond those that the request takes.
     more: u64,
 }
 
-/// Serves one account.
+/// Gets the tokens for one demand of a quota.
 struct QuotaPrepayment<'a, L> {
-    counter: &'a RefCell<Buckets>,
+    buckets: &'a RefCell<Buckets>,
     ledger: &'a L,
     account: Account<'a>,
+    /// Tokens that the request takes.
     cost: u64,
+    /// Tokens that the isolate would like beyond them.
     wish: u64,
 }
 
 impl<L: Ledger> QuotaPrepayment<'_, L> {
-    /// Takes back what the asker held and does not use, if the day is still the same.
+    /// Takes back the tokens that the isolate held and does not use, if they are of the current day.
     fn take_back(&self, target: &DemandBucket<'_>, wall: Time) {
         let today = self.account.day.end.as_secs();
-        if let Some(back) = target.demand.unused.filter(|back| back.until == today) {
-            let mut counter = self.counter.borrow_mut();
-            let now = counter.now(wall);
-            counter.purse.deposit(self.account, back.tokens, now);
+        if let Some(unused) = target.demand.unused.filter(|unused| unused.until == today) {
+            let mut buckets = self.buckets.borrow_mut();
+            let now = buckets.now(wall);
+            buckets.prepaid.deposit(self.account, unused.tokens, now);
         }
     }
 
-    /// What the purse has.
+    /// Serves the demand from prepaid tokens; `None` if there are too few.
     fn draw(&self, wall: Time) -> Option<Served> {
-        let mut counter = self.counter.borrow_mut();
-        let now = counter.now(wall);
-        let (more, left) = counter.purse.draw(self.account, self.cost, self.wish, now)?;
+        let mut buckets = self.buckets.borrow_mut();
+        let now = buckets.now(wall);
+        let (more, left) = buckets.prepaid.draw(self.account, self.cost, self.wish, now)?;
         Some(self.met(more, left, wall))
     }
 
@@ -117,13 +115,14 @@ impl<L: Ledger> QuotaPrepayment<'_, L> {
         Served { outcome, more }
     }
 
-    /// Has D1 count what is asked for and a chunk; where the day has no room for both, what is asked for alone.
+    /// Has D1 count the request's tokens and a chunk. If the day has no room for both, D1 counts the
+    /// request's tokens alone.
     async fn count(&self, reply: &mut Reply, patience: Span, wall: &impl Fn() -> Time) -> Served {
         let begun = wall();
         let chunk = {
-            let mut counter = self.counter.borrow_mut();
-            let now = counter.now(begun);
-            counter.purse.chunk(self.account, self.wish, now)
+            let mut buckets = self.buckets.borrow_mut();
+            let now = buckets.now(begun);
+            buckets.prepaid.chunk(self.account, self.wish, now)
         };
         let mut amounts = vec![self.cost.saturating_add(chunk)];
         if chunk > 0 && self.cost > 0 {
@@ -133,51 +132,50 @@ impl<L: Ledger> QuotaPrepayment<'_, L> {
             let Account { id, day, limit, subject, count } = self.account;
             let entry = Entry { day, limit, subject, cost: amount, count };
             let patience = patience.saturating_sub(wall().since(begun));
-            let pass = {
-                let mut counter = self.counter.borrow_mut();
-                let now = counter.now(wall());
-                // A D1 that hangs would cost each question its patience.
-                if patience == Span::ZERO { None } else { counter.ledger.admit(now, patience) }
+            let permission = {
+                let mut buckets = self.buckets.borrow_mut();
+                let now = buckets.now(wall());
+                // Without the breaker, a D1 that hangs would take the whole patience of each question.
+                if patience == Span::ZERO { None } else { buckets.ledger_breaker.admit(now, patience) }
             };
-            let Some(pass) = pass else { return Served { outcome: Outcome::Unknown, more: 0 } };
+            let Some(permission) = permission else { return Served { outcome: Outcome::Unknown, more: 0 } };
             reply.d1 = reply.d1.saturating_add(1);
             let added = self.ledger.add(entry, patience).await;
             {
-                let mut counter = self.counter.borrow_mut();
-                let now = counter.now(wall());
-                // Which bucket it was for is chance enough.
-                counter.ledger.record(pass, heard(&added), now, chance(id));
+                let mut buckets = self.buckets.borrow_mut();
+                let now = buckets.now(wall());
+                buckets.ledger_breaker.record(permission, call_result(&added), now, chance(id));
             }
             match added {
                 Ok(Added::Counted { used }) => {
                     reply.rows = reply.rows.saturating_add(1);
                     let left = count.saturating_sub(used);
-                    let mut counter = self.counter.borrow_mut();
-                    let now = counter.now(wall());
-                    counter.purse.learn(self.account, left, self.cost, now);
-                    counter.purse.deposit(self.account, amount.saturating_sub(self.cost), now);
-                    let (more, left) = counter.purse.draw(self.account, 0, self.wish, now).unwrap_or((0, left));
+                    let mut buckets = self.buckets.borrow_mut();
+                    let now = buckets.now(wall());
+                    buckets.prepaid.learn(self.account, left, self.cost, now);
+                    buckets.prepaid.deposit(self.account, amount.saturating_sub(self.cost), now);
+                    let (more, left) = buckets.prepaid.draw(self.account, 0, self.wish, now).unwrap_or((0, left));
                     return self.met(more, left, wall());
                 }
                 Ok(Added::Exhausted) => {}
                 Err(_) => return Served { outcome: Outcome::Unknown, more: 0 },
             }
         }
-        // Another question may have brought a chunk meanwhile: it comes before "used up".
+        // Another question may have brought a chunk meanwhile; its tokens come before a refusal.
         if let Some(served) = self.draw(wall()) {
             return served;
         }
-        let mut counter = self.counter.borrow_mut();
-        let now = counter.now(wall());
+        let mut buckets = self.buckets.borrow_mut();
+        let now = buckets.now(wall());
         if self.cost > 0 {
-            counter.purse.remember_exhausted(self.account, self.cost, now);
+            buckets.prepaid.remember_used_up(self.account, self.cost, now);
         }
-        Served { outcome: exhausted(self.account.day, wall()), more: 0 }
+        Served { outcome: used_up(self.account.day, wall()), more: 0 }
     }
 }
 
-/// D1 tells its errors apart by their text alone.
-fn heard(added: &Result<Added, String>) -> CallResult {
+/// Reads the kind of a D1 error from its text, since D1 gives its errors no code.
+fn call_result(added: &Result<Added, String>) -> CallResult {
     match added {
         Ok(_) => CallResult::Answer,
         Err(problem) if problem.contains("overloaded") => CallResult::Overload,
@@ -185,6 +183,7 @@ fn heard(added: &Result<Added, String>) -> CallResult {
     }
 }
 
+/// A byte that spreads pauses: a bucket's id is a digest, so its first byte is as good as random.
 fn chance(id: BucketId) -> u8 {
     let [first, ..] = id.to_be_bytes();
     first

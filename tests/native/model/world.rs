@@ -5,7 +5,8 @@ use super::ports::{Admission, Answer, Kept, ModelDisk, ModelLedger, Port, Record
 use core::cell::{Cell, RefCell};
 use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
-use penstock::actor::rates::buckets::{Buckets, answer};
+use penstock::actor::rates::answer::answer;
+use penstock::actor::rates::buckets::Buckets;
 use penstock::gate::actor_calls::ActorCalls;
 use penstock::gate::decide::Gate;
 use penstock::gate::plan::{LimitGroup, Plan, Timing};
@@ -571,7 +572,7 @@ impl World {
         let Some(actor) = self.actors.get(actor) else { return false };
         let mut any = false;
         loop {
-            let rest = actor.counter.borrow_mut().idle(self.now().minus(actor.behind));
+            let rest = actor.counter.borrow_mut().take_idle_quota(self.now().minus(actor.behind));
             let Some(rest) = rest else { return any };
             let _ = crate::support::run(ModelLedger(Rc::clone(&self.shared)).give_back(&rest));
             any = true;

@@ -1,0 +1,204 @@
+//! An actor's answer to a question about rates and quotas: look, prepay quotas from D1, look again,
+//! take.
+//!
+//! Only D1 makes an answer wait, and the actor serves other questions meanwhile. The actor therefore
+//! takes nothing from a rate before its last wait is over. Tokens that D1 has counted by then belong
+//! to this question; if a limit refuses after all, they are kept for later questions.
+
+use crate::actor::rates::buckets::{BucketStore, Buckets};
+use crate::actor::rates::demand_bucket::DemandBucket;
+use crate::actor::rates::quota::{CountedTokens, prepay, used_up};
+use crate::ledger::Ledger;
+use crate::limit::bucket_table::{Bucket, Full};
+use crate::limit::gcra::{Gcra, NotBefore};
+use crate::limit::lease::{LONGEST_HORIZON, SavedTat, Wish, grant, max_lead};
+use crate::limit::time::{Span, Time};
+use crate::protocol::rates::{Ask, Demand, Enforcement, Grant, Intent, Outcome, Reply};
+use std::cell::RefCell;
+
+/// Whether the request's own tokens are taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    All,
+    Nothing,
+}
+
+/// Answers `ask`. `wall` reads the wall clock. `buckets` is not borrowed while D1 is waited for.
+///
+/// # Errors
+/// A sentence, if the storage fails; then nothing was taken.
+pub async fn answer(
+    buckets: &RefCell<Buckets>,
+    ask: &Ask,
+    store: &impl BucketStore,
+    ledger: &impl Ledger,
+    wall: impl Fn() -> Time,
+) -> Result<Reply, String> {
+    let begun = wall();
+    let demands: Vec<DemandBucket> = ask.demands.iter().map(|demand| DemandBucket::of(ask, demand, begun)).collect();
+    let mut reply = look(&mut buckets.borrow_mut(), &demands, ask.horizon, store, begun)?;
+    if ask.intent == Intent::Peek {
+        return Ok(reply);
+    }
+    let mut counted = Vec::new();
+    if !refuses(&demands, &reply.outcomes) {
+        counted = prepay(buckets, ask, &demands, &mut reply, ledger, &wall).await;
+        look_again(&mut buckets.borrow_mut(), &demands, &mut reply, wall());
+    }
+
+    let mut buckets = buckets.borrow_mut();
+    let taken = if refuses(&demands, &reply.outcomes) { Taken::Nothing } else { Taken::All };
+    let handed_out = hand_out(&mut buckets, &demands, taken, ask, store, &mut reply, wall());
+    if taken == Taken::Nothing || handed_out.is_err() {
+        let now = buckets.now(wall());
+        for CountedTokens { account, tokens, demand } in counted {
+            buckets.prepaid.deposit(account, tokens, now);
+            if let Some(grant) = reply.grants.get_mut(demand) {
+                *grant = None;
+            }
+        }
+    }
+    handed_out.map(|()| reply)
+}
+
+/// Brings the buckets up to date, takes the tokens that were not reported yet, and writes the outcome
+/// that each limit would have now. A quota that is not known to be used up counts as met.
+fn look(
+    buckets: &mut Buckets,
+    demands: &[DemandBucket<'_>],
+    horizon: Span,
+    store: &impl BucketStore,
+    wall: Time,
+) -> Result<Reply, String> {
+    let now = buckets.now(wall);
+    let horizon = buckets.horizon.record_call(now).max(horizon).min(LONGEST_HORIZON);
+    let mut reply = Reply { horizon, grants: vec![None; demands.len()], ..Reply::default() };
+    for target in demands {
+        let Some(gcra) = target.rate() else { continue };
+        reply.rows = reply.rows.saturating_add(buckets.advance_warmup(target, &gcra, store, now)?);
+        let bucket = buckets.table.get(target.id);
+        // A TAT that was cut down is saved, or the next life of the actor would begin with the old one.
+        let settled = gcra.clamp_tat(bucket.tat, now, max_lead(&gcra, target.demand.cost));
+        if settled < bucket.tat {
+            reply.rows = reply.rows.saturating_add(store.save(target.id, settled)?);
+            buckets.table.put(target.id, Bucket { tat: settled, saved: SavedTat::exact(settled) });
+        }
+        let unreported = target.demand.unreported.min(gcra.available(settled, now));
+        if unreported > 0
+            && buckets.reserve(core::slice::from_ref(target), now).is_ok()
+            && let Ok(tat) = gcra.take(settled, now, unreported)
+        {
+            let saved = buckets.table.get(target.id).saved;
+            buckets.table.put(target.id, Bucket { tat, saved });
+        }
+    }
+    reply.outcomes = match buckets.reserve(demands, now) {
+        Ok(()) => demands.iter().map(|target| outcome_now(buckets, target, now, wall)).collect(),
+        Err(Full { wait }) => vec![Outcome::Full { wait }; demands.len()],
+    };
+    Ok(reply)
+}
+
+/// Writes the outcomes of the rates once more, after the last wait.
+fn look_again(buckets: &mut Buckets, demands: &[DemandBucket<'_>], reply: &mut Reply, wall: Time) {
+    let now = buckets.now(wall);
+    let reserved = buckets.reserve(demands, now);
+    for (target, outcome) in demands.iter().zip(reply.outcomes.iter_mut()) {
+        if target.rate().is_some() {
+            *outcome = match reserved {
+                Ok(()) => outcome_now(buckets, target, now, wall),
+                Err(Full { wait }) => Outcome::Full { wait },
+            };
+        }
+    }
+}
+
+/// The outcome of one demand if its tokens were taken now.
+fn outcome_now(buckets: &Buckets, target: &DemandBucket<'_>, now: Time, wall: Time) -> Outcome {
+    let cost = target.demand.cost;
+    if let Some(gcra) = target.rate() {
+        let tat = buckets.table.tat(target.id);
+        return match take(&gcra, tat, now, cost) {
+            Ok(_) => met(buckets, target, &gcra, tat, now, Span::ZERO),
+            Err(no) => {
+                let wait = buckets.warmups.real_span(target.id, &gcra, now, no.wait);
+                Outcome::Refused { left: gcra.available(tat, now), wait, until: None }
+            }
+        };
+    }
+    match target.account() {
+        Some(account) if buckets.prepaid.is_used_up(account, cost, now) => used_up(account.day, wall),
+        _ => Outcome::Met { left: 0, more: Span::ZERO, slot: Span::ZERO, until: None },
+    }
+}
+
+/// Takes the request's tokens from every rate that has enough, if `taken` is `All`, and grants wishes
+/// in any case. Saves before it hands out.
+fn hand_out(
+    buckets: &mut Buckets,
+    demands: &[DemandBucket<'_>],
+    taken: Taken,
+    ask: &Ask,
+    store: &impl BucketStore,
+    reply: &mut Reply,
+    wall: Time,
+) -> Result<(), String> {
+    let now = buckets.now(wall);
+    let mut changed = Vec::with_capacity(demands.len());
+    for ((target, outcome), granted) in demands.iter().zip(reply.outcomes.iter_mut()).zip(&mut reply.grants) {
+        let (Some(gcra), Demand { cost, per_request, wish, .. }) = (target.rate(), target.demand) else {
+            continue;
+        };
+        if matches!(outcome, Outcome::Full { .. }) {
+            continue;
+        }
+        let bucket = buckets.table.get(target.id);
+        let takes = taken == Taken::All && matches!(outcome, Outcome::Met { .. });
+        let after_take = if takes { take(&gcra, bucket.tat, now, *cost).unwrap_or(bucket.tat) } else { bucket.tat };
+        // A warm-up reduces only the tokens held ahead. Waiting requests get the slots that each of
+        // them would have got by a question of its own.
+        let most = buckets.warmups.leasable(target.id, &gcra, after_take, now, reply.horizon);
+        let wish = Wish { ahead: wish.ahead.min(most), ..*wish };
+        let grant = grant(&gcra, after_take, now, wish, *per_request, reply.horizon);
+        let tat = grant.map_or(after_take, |grant| grant.tat);
+        // Unreported tokens have moved the TAT as well, in `look`, and a crash must not forget them.
+        if tat == bucket.tat && target.demand.unreported == 0 {
+            continue;
+        }
+        let to_save = Some(bucket.saved)
+            .filter(|_| tat.since(now) >= ask.durable_after)
+            .and_then(|saved| saved.cover(&gcra, tat, now));
+        if let Some(saved) = to_save {
+            reply.rows = reply.rows.saturating_add(store.save(target.id, saved.tat())?);
+        }
+        *granted = grant.map(|grant| Grant { count: grant.count, first: grant.first });
+        if takes {
+            *outcome = met(buckets, target, &gcra, tat, now, bucket.tat.since(now));
+        }
+        changed.push((target.id, Bucket { tat, saved: to_save.unwrap_or(bucket.saved) }));
+    }
+    for (id, bucket) in changed {
+        buckets.table.put(id, bucket);
+    }
+    Ok(())
+}
+
+/// A pass of a rate whose TAT is `tat`; the request's first slot lies `slot` ahead.
+fn met(buckets: &Buckets, target: &DemandBucket<'_>, gcra: &Gcra, tat: Time, now: Time, slot: Span) -> Outcome {
+    let more = buckets.warmups.real_span(target.id, gcra, now, gcra.until_next_token(tat, now));
+    Outcome::Met { left: gcra.available(tat, now), more, slot, until: None }
+}
+
+/// Takes `cost` tokens; returns the TAT after them. A cost of 0 asks for a wish alone, and passes
+/// whatever the debt.
+fn take(gcra: &Gcra, tat: Time, now: Time, cost: u64) -> Result<Time, NotBefore> {
+    if cost == 0 { Ok(tat) } else { gcra.take(tat, now, cost) }
+}
+
+/// Whether a limit that is not in shadow refuses, so that nothing may be taken.
+fn refuses(demands: &[DemandBucket<'_>], outcomes: &[Outcome]) -> bool {
+    demands.iter().zip(outcomes).any(|(target, outcome)| {
+        target.demand.enforcement == Enforcement::Enforced
+            && matches!(outcome, Outcome::Refused { .. } | Outcome::Full { .. })
+    })
+}
