@@ -1,5 +1,12 @@
-//! What the gate asks of the world, and what it may be told. The Worker answers with Durable Objects
-//! (`actor::client`), tests with fakes.
+//! Questions of an isolate about rates and quotas, and an actor's answers.
+//!
+//! The Worker sends them to Durable Objects (`actor::rates::client`); tests send them to fakes.
+
+mod actor_key;
+mod call_error;
+
+pub use actor_key::{ActorKey, SHARDS};
+pub use call_error::CallError;
 
 use crate::identity::digest::Subject;
 use crate::limit::bucket_table::BucketId;
@@ -7,65 +14,63 @@ use crate::limit::calendar::Zone;
 use crate::limit::gcra::Gcra;
 use crate::limit::lease::Wish;
 use crate::limit::time::Span;
-use core::fmt;
-use core::num::NonZeroU32;
-use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 
-/// Whether tokens change hands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+/// Whether the actor hands out tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Intent {
-    /// Take from every limit, or from none if one refuses.
+    /// Take the request's tokens from every limit, or from no limit if one refuses.
     Take,
-    /// Only say what would be refused.
+    /// Say which limits would refuse, and take nothing.
     Peek,
 }
 
-/// One question to one actor: all the limits of one subject that it keeps.
+/// One question to one actor: the limits of one subject that this actor keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ask {
-    /// Whether tokens change hands.
+    /// Whether the actor hands out tokens.
     pub intent: Intent,
-    /// Whose buckets they are; nobody's in particular for a shared limit.
+    /// The caller; `None` for a `global` limit.
     pub subject: Option<Subject>,
-    /// The limits, in the order in which they are met.
+    /// The limits, in the order in which the request meets them; at least one.
     pub demands: Vec<Demand>,
-    /// A debt shorter than this may live in the actor's memory alone.
+    /// A bucket whose debt is shorter than this may live in the actor's memory alone. Zero for a
+    /// `global` limit, which is always saved.
     pub durable_after: Span,
-    /// How long the actor may spend on D1.
+    /// The time that the actor may spend on D1.
     pub patience: Span,
-    /// How long its grants should last at least.
+    /// The least time that the actor's grants should last; zero to leave it to the actor.
     pub horizon: Span,
 }
 
-/// What is asked of one limit.
+/// The part of a question about one limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Demand {
-    /// The limit's name.
+    /// The limit's name, such as `login/ip`.
     pub limit: String,
-    /// What it allows.
+    /// What the limit allows.
     pub terms: Terms,
-    /// Tokens that the request takes; none when it is only the wish that is asked for.
+    /// Tokens that the request takes, at most the burst or the day's count; 0 if the question is about
+    /// the wish alone.
     pub cost: u64,
-    /// Tokens that each request takes.
+    /// Tokens that each request takes, from 1.
     pub per_request: u64,
-    /// How many tokens more the asker would like to hold.
+    /// Tokens that the isolate would like to hold beyond `cost`.
     pub wish: Wish,
-    /// Tokens that the caller has used up already and the asker has not told of: of a request that was refused from memory.
+    /// Tokens that the caller has used up and the isolate has not reported yet. The actor takes them
+    /// first, as far as the bucket has them.
     pub unreported: u64,
-    /// Tokens of a quota that the asker held and does not use, for the day that ends then.
+    /// Quota tokens that the isolate held and gives back; `None` for a rate, or if it held none.
     pub unused: Option<UnusedTokens>,
-    /// Whether its refusal counts against the others.
+    /// Whether a refusal of this limit keeps the others from taking.
     pub enforcement: Enforcement,
-    /// How long a shared rate takes to open after a cold start; zero for one that is open at once.
+    /// The time in which a `global` rate opens after a cold start; zero if it is open at once.
     pub warmup: Span,
 }
 
 impl Ask {
-    /// The same question for a second time, when the answer to the first may have been lost: what it gives to the actor is left
-    /// out, or it would be given twice. What is owed is told again: paid twice it costs the caller tokens, and never told it would
-    /// give some away.
+    /// The same question for a second try, after the answer to the first may have been lost. It gives
+    /// no quota tokens back: twice given back, they would be spent twice. It reports unreported tokens
+    /// again: taken twice they cost the caller, and never taken they would be given away.
     pub fn repeated(&self) -> Ask {
         let mut ask = self.clone();
         for demand in &mut ask.demands {
@@ -76,8 +81,8 @@ impl Ask {
 }
 
 impl Demand {
-    /// The name of the limit's bucket for `subject`. A limit that changes keeps its buckets: a TAT is a time, whatever
-    /// the rate.
+    /// The name of the limit's bucket for `subject`. It does not depend on the terms, so a limit keeps
+    /// its buckets when its rate changes: a TAT is a time, whatever the rate.
     pub fn bucket(&self, subject: Option<Subject>) -> BucketId {
         let mut hasher = blake3::Hasher::new();
         hasher.update(self.limit.as_bytes());
@@ -91,30 +96,30 @@ impl Demand {
     }
 }
 
-/// Quota tokens on their way back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Quota tokens that an isolate gives back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnusedTokens {
-    /// How many.
+    /// The number of tokens.
     pub tokens: u64,
-    /// The end of the day that they belong to, in Unix seconds.
+    /// The end of the day that they belong to, in Unix seconds. On another day they are worth nothing.
     pub until: u64,
 }
 
 /// What a limit allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Terms {
-    /// A rolling rate.
+    /// A rate over a rolling period.
     Rate(Gcra),
-    /// So many per local day.
+    /// A quota: a number of tokens per calendar day of a time zone.
     Quota(u64, Zone),
 }
 
-/// Whether a limit's refusal counts.
+/// Whether the refusal of a limit counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Enforcement {
-    /// If it refuses, nothing is taken from any limit of the ask.
+    /// If the limit refuses, nothing is taken from any limit of the question.
     Enforced,
-    /// It is in shadow: it takes if it can, and stops nobody.
+    /// The limit is in shadow: it takes its tokens if it has them, and stops no request.
     Shadow,
 }
 
@@ -123,146 +128,70 @@ pub enum Enforcement {
 pub struct Reply {
     /// One outcome per demand, in their order.
     pub outcomes: Vec<Outcome>,
-    /// What was granted of each wish, in their order; also where the request itself was refused.
+    /// The grant for each wish, in the demands' order; `None` if nothing was granted. A rate may grant
+    /// a wish even if the request itself is refused.
     pub grants: Vec<Option<Grant>>,
-    /// How long the actor would like its grants to last.
+    /// The time that the actor would like its grants to last, 0.5 to 10 s.
     pub horizon: Span,
-    /// Statements sent to D1.
+    /// Statements that the actor has sent to D1, at most two per demand.
     pub d1: u32,
-    /// Rows written to the actor's storage and to D1.
+    /// Rows that the actor has written, to its storage and to D1.
     pub rows: u32,
 }
 
-/// What became of one demand. Times are spans from the actor's now, so that clocks need not agree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+/// The result of one demand. Times are spans from the actor's now, so that clocks need not agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Enough tokens: taken, or there to be taken when another limit of the ask refused or the intent was a peek.
+    /// There were enough tokens. They were taken, unless another limit of the question refused or the
+    /// intent was [`Intent::Peek`].
     Met {
-        /// Whole tokens left.
+        /// Whole tokens left, from 0 to the burst or the day's count.
         left: u64,
-        /// How long until there is one more; zero when full.
+        /// The time until there is one more; zero if the bucket is full. For a quota: the time until its
+        /// day ends.
         more: Span,
-        /// For a rate: how far ahead the slots that were taken begin. A quota's tokens are good until its day ends.
-        #[serde(default)]
+        /// For a rate: how far the first of the taken slots lies ahead. Zero for a quota, whose tokens
+        /// are good until its day ends.
         slot: Span,
-        /// For a quota: when its day ends, in Unix seconds.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        /// For a quota: the end of its day, in Unix seconds. `None` for a rate.
         until: Option<u64>,
     },
-    /// Not now.
+    /// There were too few tokens.
     Refused {
-        /// Whole tokens there.
+        /// Whole tokens there, from 0.
         left: u64,
-        /// How long until there are enough.
+        /// The time until there are enough.
         wait: Span,
-        /// For a quota: when its day ends, in Unix seconds. A calendar's instant is the same on every clock.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        /// For a quota: the end of its day, in Unix seconds, which is one instant on every clock. `None`
+        /// for a rate.
         until: Option<u64>,
     },
-    /// The actor keeps as many buckets as it can, all of them in use.
+    /// The actor keeps as many buckets as it can, all of them in debt.
     Full {
-        /// How long until one may be free.
+        /// The time until one may be at rest, from 1 s.
         wait: Span,
     },
-    /// The limit could not be checked (D1 is away).
+    /// The limit could not be checked, because D1 failed or is left alone.
     Unknown,
 }
 
-/// Tokens to hold and spend without asking.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Tokens for an isolate to hold, and to spend without asking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grant {
-    /// How many.
+    /// The number of tokens, at most the wish.
     pub count: u64,
-    /// For a rate: how far ahead the first slot lies.
-    #[serde(default)]
+    /// For a rate: how far the first slot lies ahead. Zero for a quota.
     pub first: Span,
 }
 
-/// Why an actor gave no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CallError {
-    /// It did not answer within the deadline.
-    Late,
-    /// It has too much to do, and must not be asked again now.
-    Overloaded,
-    /// The way to it broke.
-    Disconnected,
-    /// It answered what cannot be read.
-    Nonsense(String),
-    /// Anything else.
-    Failed(String),
-    /// It was not asked: it was in trouble a moment ago, or there was no time left.
-    NotAsked,
-    /// It was not asked, to save calls: `BUDGET` is spent for so long, or nearly spent, where that is zero.
-    OverBudget(Span),
-}
-
-impl CallError {
-    /// Whether there was no call.
-    pub fn is_unasked(&self) -> bool {
-        matches!(self, CallError::NotAsked | CallError::OverBudget(_))
-    }
-}
-
-/// Objects per region for addresses, and in all for keys. One object serves about 1,000 requests a second.
-pub const SHARDS: NonZeroU32 = NonZeroU32::new(32).unwrap();
-
-impl ActorKey<'_> {
-    /// A number for the actor among those that one isolate asks: the same for all subjects of a shard.
-    pub fn number(&self) -> u64 {
-        match self {
-            ActorKey::Ip(subject) => u64::from(subject.shard(SHARDS)),
-            ActorKey::Key(subject) => 1 << 32 | u64::from(subject.shard(SHARDS)),
-            // FNV-1a; two shared limits that met in one number would only be left alone together.
-            ActorKey::Shared(limit) => limit
-                .bytes()
-                .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)),
-        }
-    }
-
-    /// The same seat, for longer than the policy that named it is at hand.
-    pub fn into_owned(self) -> ActorKey<'static> {
-        match self {
-            ActorKey::Ip(subject) => ActorKey::Ip(subject),
-            ActorKey::Key(subject) => ActorKey::Key(subject),
-            ActorKey::Shared(limit) => ActorKey::Shared(Cow::Owned(limit.into_owned())),
-        }
-    }
-}
-
-impl fmt::Display for CallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CallError::Late => f.write_str("its actor does not answer in time"),
-            CallError::Overloaded => f.write_str("its actor is overloaded"),
-            CallError::Disconnected => f.write_str("the way to its actor is broken"),
-            CallError::Nonsense(said) => write!(f, "its actor's answer cannot be read: {said}"),
-            CallError::Failed(problem) => write!(f, "its actor failed: {problem}"),
-            CallError::OverBudget(_) => f.write_str("BUDGET: calls are saved, so its actor is not asked"),
-            CallError::NotAsked => {
-                f.write_str("its actor is left alone for a while, or there was no time left to ask it")
-            }
-        }
-    }
-}
-
-/// Which actor holds a bucket.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ActorKey<'a> {
-    /// A client address's.
-    Ip(Subject),
-    /// A key's.
-    Key(Subject),
-    /// A shared limit's, by the limit's name.
-    Shared(Cow<'a, str>),
-}
-
-/// Those who hold the state.
+/// The actors of rates and quotas, as the isolate asks them.
 pub trait Actors {
-    /// Asks the actor at `actor`. Made to answer, or to fail, within `patience`, a second try included.
+    /// Asks an actor. Answers, or fails, within `patience`, a second try included.
+    ///
+    /// # Errors
+    /// [`CallError`], if there is no readable answer.
     fn ask(&self, actor: &ActorKey<'_>, ask: &Ask, patience: Span) -> impl Future<Output = Result<Reply, CallError>>;
 
-    /// Waits.
+    /// Waits for `span`.
     fn sleep(&self, span: Span) -> impl Future<Output = ()>;
 }

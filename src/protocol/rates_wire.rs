@@ -1,5 +1,8 @@
-//! Questions and answers as text, small enough for a header: a Durable Object's body would have to be read through
-//! streams, chunk by chunk. The form is pinned by tests: for a few seconds after a deploy, old and new code talk to each other.
+//! Questions and answers about rates and quotas as text, in JSON.
+//!
+//! The texts are small enough for a header. A Durable Object would have to read a body through
+//! streams, chunk by chunk. For a few seconds after a deploy, old and new code talk to each other, so
+//! tests pin these texts: they may gain fields, and must not change.
 
 use crate::identity::digest::Subject;
 use crate::limit::calendar::Zone;
@@ -9,20 +12,30 @@ use crate::limit::time::Span;
 use crate::protocol::rates::{Ask, Demand, Enforcement, Grant, Intent, Outcome, Reply, Terms, UnusedTokens};
 use serde::{Deserialize, Serialize};
 
-/// The version of both forms. It changes when an older reader would misunderstand, not when a field is added.
+/// The version of both texts. It changes if an older reader would misunderstand a text. It stays if a
+/// field is added, which older readers skip.
 const VERSION: u8 = 1;
 
 #[derive(Serialize, Deserialize)]
 struct AskText {
     v: u8,
+    #[serde(with = "IntentText")]
     intent: Intent,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     subject: Option<String>,
     demands: Vec<DemandText>,
     durable_after: Span,
     patience: Span,
-    #[serde(default, skip_serializing_if = "is_nothing")]
+    #[serde(default, skip_serializing_if = "is_zero_span")]
     horizon: Span,
+}
+
+/// The text form of [`Intent`].
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Intent", rename_all = "lowercase")]
+enum IntentText {
+    Take,
+    Peek,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -38,10 +51,10 @@ struct DemandText {
     #[serde(default, skip_serializing_if = "is_zero")]
     owed: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    back: Option<UnusedTokens>,
+    back: Option<UnusedText>,
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     shadow: bool,
-    #[serde(default, skip_serializing_if = "is_nothing")]
+    #[serde(default, skip_serializing_if = "is_zero_span")]
     warmup: Span,
     #[serde(flatten)]
     terms: TermsText,
@@ -55,14 +68,55 @@ enum TermsText {
 }
 
 #[derive(Serialize, Deserialize)]
+struct UnusedText {
+    tokens: u64,
+    until: u64,
+}
+
+#[derive(Serialize, Deserialize)]
 struct ReplyText {
     v: u8,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<OutcomeText>,
     #[serde(default)]
-    grants: Vec<Option<Grant>>,
+    grants: Vec<Option<GrantText>>,
     horizon: Span,
     d1: u32,
     rows: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(transparent)]
+struct OutcomeText(#[serde(with = "OutcomeFields")] Outcome);
+
+/// The text form of [`Outcome`].
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Outcome", rename_all = "lowercase")]
+enum OutcomeFields {
+    Met {
+        left: u64,
+        more: Span,
+        #[serde(default)]
+        slot: Span,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<u64>,
+    },
+    Refused {
+        left: u64,
+        wait: Span,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<u64>,
+    },
+    Full {
+        wait: Span,
+    },
+    Unknown,
+}
+
+#[derive(Serialize, Deserialize)]
+struct GrantText {
+    count: u64,
+    #[serde(default)]
+    first: Span,
 }
 
 /// Writes a question.
@@ -74,7 +128,7 @@ pub fn write_ask(ask: &Ask) -> String {
         wish: demand.wish.ahead,
         waiting: demand.wish.waiting,
         owed: demand.unreported,
-        back: demand.unused,
+        back: demand.unused.map(|UnusedTokens { tokens, until }| UnusedText { tokens, until }),
         shadow: demand.enforcement == Enforcement::Shadow,
         warmup: demand.warmup,
         terms: match &demand.terms {
@@ -97,7 +151,7 @@ pub fn write_ask(ask: &Ask) -> String {
 /// Reads a question.
 ///
 /// # Errors
-/// A sentence that says what cannot be read.
+/// A sentence that names the part that cannot be read.
 pub fn read_ask(text: &str) -> Result<Ask, String> {
     let text: AskText = serde_json::from_str(text).map_err(|error| error.to_string())?;
     version(text.v)?;
@@ -121,7 +175,7 @@ fn read_demand(text: DemandText) -> Result<Demand, String> {
             Terms::Quota(count, zone.parse::<Zone>().map_err(|error| error.to_string())?)
         }
     };
-    let weight = if text.shadow { Enforcement::Shadow } else { Enforcement::Enforced };
+    let enforcement = if text.shadow { Enforcement::Shadow } else { Enforcement::Enforced };
     let DemandText { limit, cost, each, wish, waiting, owed, back, warmup, .. } = text;
     let wish = Wish { ahead: wish, waiting };
     Ok(Demand {
@@ -131,8 +185,8 @@ fn read_demand(text: DemandText) -> Result<Demand, String> {
         per_request: each,
         wish,
         unreported: owed,
-        unused: back,
-        enforcement: weight,
+        unused: back.map(|UnusedText { tokens, until }| UnusedTokens { tokens, until }),
+        enforcement,
         warmup,
     })
 }
@@ -141,8 +195,12 @@ fn read_demand(text: DemandText) -> Result<Demand, String> {
 pub fn write_reply(reply: &Reply) -> String {
     let text = ReplyText {
         v: VERSION,
-        outcomes: reply.outcomes.clone(),
-        grants: reply.grants.clone(),
+        outcomes: reply.outcomes.iter().copied().map(OutcomeText).collect(),
+        grants: reply
+            .grants
+            .iter()
+            .map(|grant| grant.map(|Grant { count, first }| GrantText { count, first }))
+            .collect(),
         horizon: reply.horizon,
         d1: reply.d1,
         rows: reply.rows,
@@ -153,16 +211,18 @@ pub fn write_reply(reply: &Reply) -> String {
 /// Reads the answer to a question of `demands` demands.
 ///
 /// # Errors
-/// A sentence that says what cannot be read.
+/// A sentence that names the part that cannot be read.
 pub fn read_reply(text: &str, demands: usize) -> Result<Reply, String> {
     let text: ReplyText = serde_json::from_str(text).map_err(|error| error.to_string())?;
     version(text.v)?;
     if text.outcomes.len() != demands {
         return Err(format!("{} outcomes for {demands} demands", text.outcomes.len()));
     }
-    let mut grants = text.grants;
+    let outcomes = text.outcomes.into_iter().map(|OutcomeText(outcome)| outcome).collect();
+    let grants = text.grants.into_iter().map(|grant| grant.map(|GrantText { count, first }| Grant { count, first }));
+    let mut grants: Vec<Option<Grant>> = grants.collect();
     grants.resize(demands, None);
-    Ok(Reply { outcomes: text.outcomes, grants, horizon: text.horizon, d1: text.d1, rows: text.rows })
+    Ok(Reply { outcomes, grants, horizon: text.horizon, d1: text.d1, rows: text.rows })
 }
 
 fn one() -> u64 {
@@ -173,7 +233,7 @@ fn is_one(number: &u64) -> bool {
     *number == 1
 }
 
-fn is_nothing(span: &Span) -> bool {
+fn is_zero_span(span: &Span) -> bool {
     *span == Span::ZERO
 }
 
