@@ -2,8 +2,8 @@
 
 #![expect(missing_docs, reason = "the methods that the macro makes cannot be documented")]
 
-use crate::actor::permits::client::SLOTS;
-use crate::actor::permits::lender::{ON_DISK, PermitLender};
+use crate::actor::permits::client::HEADER;
+use crate::actor::permits::lender::{PermitLender, ROW_TERM};
 use crate::actor::permits::store::SqlPermitStore;
 use crate::actor::rates::client::{ASK, REPLY};
 use crate::actor::rates::prepaid_quota::IDLE;
@@ -73,7 +73,7 @@ impl DurableObject for BucketActor {
     }
 
     async fn fetch(&self, request: Request) -> Result<Response> {
-        if let Some(text) = request.headers().get(SLOTS)? {
+        if let Some(text) = request.headers().get(HEADER)? {
             return self.lend(&text).await;
         }
         let Some(text) = request.headers().get(ASK)? else { return refuse(400, "no question") };
@@ -128,8 +128,8 @@ impl DurableObject for BucketActor {
             }
             None => {
                 // Only this ends what an object's storage costs; a table without rows still has pages.
-                self.disk.forgotten();
-                self.shelf.forgotten();
+                self.disk.deleted();
+                self.shelf.deleted();
                 // It deletes the alarm as well, one that a request has set since this one began included.
                 self.alarm.set(Alarm::Off);
                 self.state.storage().delete_all().await?;
@@ -142,18 +142,18 @@ impl DurableObject for BucketActor {
 impl BucketActor {
     /// Answers a question about slots.
     async fn lend(&self, text: &str) -> Result<Response> {
-        let question = match permits_wire::read_question(text) {
+        let question = match permits_wire::read_ask(text) {
             Ok(question) => question,
             Err(problem) => return refuse(400, &format!("unreadable question: {problem}")),
         };
         let answer = self.with_slots(|slots| slots.answer(&question, &self.shelf, clock::now()));
         match answer {
             Ok(mut answer) => {
-                if answer.rows > 0 && self.set_alarm(clock::now().plus(ON_DISK)).await? {
+                if answer.rows > 0 && self.set_alarm(clock::now().plus(ROW_TERM)).await? {
                     answer.rows = answer.rows.saturating_add(1);
                 }
                 let response = Response::empty()?;
-                response.headers().set(SLOTS, &permits_wire::write_answer(&answer))?;
+                response.headers().set(HEADER, &permits_wire::write_reply(&answer))?;
                 Ok(response)
             }
             Err(problem) => refuse(500, &problem),
@@ -172,7 +172,7 @@ impl BucketActor {
     /// Takes back the slots whose term has passed; when there are more to take back.
     fn take_back(&self, now: Time) -> Option<Time> {
         match self.with_slots(|slots| slots.sweep(&self.shelf, now)) {
-            Ok(next) => next.map(|next| next.max(now.plus(ON_DISK))),
+            Ok(next) => next.map(|next| next.max(now.plus(ROW_TERM))),
             Err(problem) => {
                 log::warning("actor", &problem);
                 Some(now.plus(SWEEP_EVERY))
@@ -245,6 +245,6 @@ fn refuse(status: u16, problem: &str) -> Result<Response> {
     let text: String = problem.chars().filter(|c| (' '..='~').contains(c)).take(200).collect();
     let response = Response::empty()?.with_status(status);
     response.headers().set(REPLY, &text)?;
-    response.headers().set(SLOTS, &text)?;
+    response.headers().set(HEADER, &text)?;
     Ok(response)
 }

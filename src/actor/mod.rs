@@ -11,3 +11,4 @@ pub mod durable_object;
 pub mod name;
 pub mod permits;
 pub mod rates;
+mod sql;

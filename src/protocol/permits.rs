@@ -1,87 +1,105 @@
-//! Slots of a cap: so many requests at the origin, or live WebSockets, at once, everywhere together.
+//! Permits of a cap: at most `cap` requests at the origin, or live WebSockets, at once, over all
+//! isolates.
 //!
-//! An actor per cap lends slots to isolates for a term; an isolate uses them for request after request without asking, and says again
-//! and again that it still needs them. It counts the term from when it asked, the actor from when it heard, so the isolate's ends
-//! first. Only the isolate itself can make its holding smaller, or the end of its term. *So what all hold together, and with it what
-//! is under way, is never more than the cap; what a crash or a silent disappearance costs is slots, until the term ends.*
+//! An actor per cap lends permits to isolates for a term. An isolate uses a permit for request after
+//! request without asking, and repeats before the term ends that it still needs it. The isolate
+//! counts the term from the moment of its question, the actor from the moment of its answer: so the
+//! isolate's term ends first. Only the isolate itself can make its holding smaller, or end its term.
 //!
-//! A request that leaves something to others ([`Reserve`]) goes on only where all that its isolate has under way stays within what is
-//! known to leave as much: what the others leave of the cap but for that, even if they use all that they hold, as the actor's answer shows it.
-//! What is held beyond that is for those above alone. So this too grows by the actor's word, by no more than what nobody can have, and
-//! shrinks by the holder's. *What such requests have under way, all together, is never more than the cap without what they leave.*
-//! Nor does one go on before those above that wait, or found no slot a moment ago: *those above take the places of those below as these end.*
+//! **Invariant:** `requests in flight ≤ permits held, over all isolates ≤ cap`. A crash or a lost
+//! connection costs permits until their term ends, and admits nothing more.
 //!
-//! An instance of an isolate's module that fails leaves all this to the next one, and what goes on without it ([`Holder`]).
+//! A request with a [`Reserve`] leaves a part of the cap to requests of a higher priority. It starts
+//! only if all requests that its isolate has in flight fit below that part, even if other isolates
+//! use all permits that they hold. The actor's answer says how much that is. Permits beyond it are
+//! for requests of a higher priority alone.
 //!
-//! The one gap that no lease can close: an isolate that lives and cannot reach the actor for a whole term takes nothing more, but the
-//! requests that it has under way then stay under way.
+//! **Invariant:** `requests in flight with reserve r or a larger one ≤ cap − r.of_cap(cap)`, over all
+//! isolates.
+//!
+//! Among the requests of one isolate, one with a reserve does not start while a request of a higher
+//! priority waits, or found no permit a moment ago. High requests therefore take over the permits of
+//! low ones as these end.
+//!
+//! When an instance of an isolate's module fails, the next one takes over its permits and the
+//! requests that are still in flight; see [`Holder`].
+//!
+//! One gap cannot be closed by lending: an isolate that cannot reach the actor for a whole term starts
+//! nothing more, but its requests in flight stay in flight.
 
 use crate::limit::time::Span;
 use crate::policy::{Priority, Size};
 use crate::protocol::rates::CallError;
 
-/// How long slots are lent. A crash costs slots for as long; a holder that has lost its way to the actor has it for as long.
+/// The term of permits, 10 s. A crash makes permits useless for that long, and a holder that has lost
+/// its way to the actor can start requests for that long.
 pub const TERM: Span = Span::from_secs(10);
 
-/// No actor lends for a shorter time than this, or puts anybody off for longer.
-const LATEST: Span = Span::from_secs(1);
+/// Bounds of an actor's answer: no actor lends for a shorter time, or has a holder wait longer before
+/// it asks again.
+const ONE_SECOND: Span = Span::from_secs(1);
 
-/// No actor writes more rows for one question: one for each holder whose term has ended, and a few.
-const ROWS: u32 = 20_010;
+/// The most rows that an actor writes for one question: one for each holder whose term has ended, of
+/// which there are at most 20,000, and a few.
+const MOST_ROWS: u32 = 20_010;
 
-/// Who holds slots.
+/// The isolate, as a holder of permits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Holder {
-    /// A number that an isolate draws for itself.
+    /// A number that an isolate draws at random when it starts.
     pub id: u64,
-    /// How many instances of its module have come to their end: what they had under way goes on, so a later one holds the same slots,
-    /// and numbers what it does higher than they did.
+    /// The number of instances of its module that have failed, from 0. Their requests stay in flight, so
+    /// a later instance holds the same permits, and uses higher numbers than they did.
     pub life: u64,
 }
 
 impl Holder {
-    /// Numbers of this life are higher than this. They stay exact in a double (below 2^53); nobody sees a million lives.
+    /// The numbers of this life's questions and requests are higher than this one. Each life has 2^32
+    /// numbers. They stay below 2^52, exact in a double, since no isolate sees a million lives.
     pub(crate) fn numbers(self) -> u64 {
         (self.life % (1 << 20)) << 32
     }
 }
 
-/// What an isolate asks a cap's actor. It never uses more than it says it keeps, until it hears the answer.
+/// An isolate's question to the actor of one cap. Until it has the answer, the isolate uses at most
+/// `keeps` permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PermitAsk {
-    /// Who asks: a number that an isolate draws for itself.
+    /// The holder's id.
     pub holder: u64,
-    /// Its questions are numbered, so that one that comes late is not taken for the latest.
+    /// The number of the question. Each of a holder's questions has a higher one than the last, so that
+    /// the actor can tell a question that arrives late.
     pub number: u64,
-    /// How large the cap is.
+    /// The size of the cap, from the configuration.
     pub size: Size,
-    /// Slots that the isolate has and keeps.
+    /// Permits that the isolate has and keeps.
     pub keeps: u64,
-    /// Slots that it could use now, those included.
+    /// Permits that it could use now, at least `keeps`.
     pub wants: u64,
-    /// What it must leave to others; see [`Reserve`].
+    /// The part of the cap that the requests it asks for leave to others.
     pub reserve: Reserve,
-    /// What became of its requests since the last question.
+    /// The origin's behaviour since its last question; `None` if there is nothing to report.
     pub sample: Option<OriginSample>,
 }
 
-/// What of a cap is left to requests of a higher priority: one part in so many.
+/// The part of a cap that a request leaves to those of a higher priority. The order is part of the
+/// protocol: a larger reserve is a lower priority.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reserve {
-    /// Nothing: nobody is above.
+    /// Nothing: no request has a higher priority.
     #[default]
     Nothing,
-    /// The last tenth: a normal request, where there are high ones.
+    /// A tenth: a request of priority `normal`, if there are `high` ones.
     Tenth,
-    /// The last fifth: a low request, where there are others.
+    /// A fifth: a request of priority `low`, if there are higher ones.
     Fifth,
 }
 
 impl Reserve {
-    /// All of them.
+    /// All reserves, in their order.
     pub const ALL: [Reserve; 3] = [Reserve::Nothing, Reserve::Tenth, Reserve::Fifth];
 
-    /// What a request of this `priority` leaves, where `highest` is the highest that meets the cap.
+    /// The reserve of a request of this `priority`, if `highest` is the highest that meets the cap.
     pub fn of(priority: Priority, highest: Priority) -> Reserve {
         match priority {
             _ if priority >= highest => Reserve::Nothing,
@@ -90,7 +108,8 @@ impl Reserve {
         }
     }
 
-    /// How many slots of `cap` that is, rounded down: a cap of less than five or ten leaves none.
+    /// The number of permits of `cap` that are left to others, rounded down. A tenth of a cap below 10
+    /// is 0, and so is a fifth of a cap below 5.
     pub fn of_cap(self, cap: u64) -> u64 {
         match self {
             Reserve::Nothing => 0,
@@ -100,70 +119,73 @@ impl Reserve {
     }
 }
 
-/// How the origin has done, for a cap that is found out from it.
+/// The behaviour of the origin, as one isolate saw it since its last question. An adaptive cap finds
+/// its size from these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OriginSample {
     /// Requests that were answered or failed.
     pub ended: u64,
-    /// The sum of the times until the answer began, in milliseconds, of those that did not fail.
+    /// The sum of the times until an answer began, in milliseconds, over the requests that did not fail.
     pub sum_ms: u64,
-    /// The shortest of them.
+    /// The shortest time until an answer began, in milliseconds.
     pub min_ms: u64,
-    /// How many failed: a 5xx, no answer in time, none at all.
+    /// Requests that failed: a 5xx, no answer in time, or no answer at all.
     pub errors: u64,
-    /// The most that were under way at once.
+    /// The most requests that were in flight at once.
     pub peak: u64,
 }
 
-/// What the actor answers. Times are spans from its now.
+/// An actor's answer about the permits of one cap. Times are spans, so that clocks need not agree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PermitReply {
-    /// Slots that the isolate has from now on, for `term`.
-    pub slots: u64,
-    /// Its fair share while others want some as well: it uses no more than this once what it has under way has ended.
+    /// Permits that the isolate holds from now on, for `term`.
+    pub permits: u64,
+    /// The isolate's fair share while other isolates want permits too, from 1. The isolate starts no
+    /// request beyond it.
     pub share: u64,
-    /// How large the cap is now.
+    /// The size of the cap now, within the bounds of the question's `size`.
     pub cap: u64,
-    /// How many slots nobody holds.
+    /// Permits that no isolate holds, from 0.
     pub free: u64,
-    /// How long they are lent.
+    /// The term of the permits, counted from the question: 1 to 10 s.
     pub term: Span,
-    /// Whoever was given too few asks again after this time.
+    /// An isolate that got too few permits asks again after this time, at most 1 s.
     pub again: Span,
-    /// Rows written.
+    /// Rows that the actor has written.
     pub rows: u32,
 }
 
 impl PermitReply {
-    /// Whether an actor can have answered this: it takes nothing from who asks, and lends neither more than was asked for nor more
-    /// than the cap, which is as large as the question allows. Nor does it put anybody off for long, or make anybody ask all the time.
-    pub fn is_possible(&self, question: &PermitAsk) -> bool {
-        let PermitReply { slots, share, cap, free, term, again, rows } = *self;
-        let (least, most) = match question.size {
+    /// Whether an actor can have given this answer.
+    ///
+    /// An actor takes no permits from an isolate that keeps them. It lends at most the permits that the
+    /// question wants, and at most the cap. The cap is as large as the question allows. No actor has an
+    /// isolate wait for longer than 1 s, or renew within less than 1 s.
+    pub fn is_possible(&self, ask: &PermitAsk) -> bool {
+        let PermitReply { permits, share, cap, free, term, again, rows } = *self;
+        let (least, most) = match ask.size {
             Size::Fixed(most) => (most, most),
             Size::Auto { least, most } => (least, most),
         };
-        slots <= question.wants.min(cap).max(question.keeps)
+        permits <= ask.wants.min(cap).max(ask.keeps)
             && share > 0
             && (least..=most).contains(&cap)
-            // Where the cap was made smaller, more may be lent than it has.
-            && free <= cap.saturating_sub(slots)
-            && term >= LATEST
-            && again <= LATEST
-            && rows <= ROWS
+            // After the cap became smaller, more permits may be lent than it has.
+            && free <= cap.saturating_sub(permits)
+            && term >= ONE_SECOND
+            && again <= ONE_SECOND
+            && rows <= MOST_ROWS
     }
 }
 
-/// Those who keep count of caps.
+/// The actors of caps, as the isolate asks them. The Worker calls Durable Objects, tests use fakes.
 pub trait PermitActors {
-    /// Asks the actor of the cap called `cap`. Made to answer, or to fail, within `patience`.
-    fn ask(
-        &self,
-        cap: &str,
-        question: &PermitAsk,
-        patience: Span,
-    ) -> impl Future<Output = Result<PermitReply, CallError>>;
+    /// Asks the actor of the cap called `cap`. Answers, or fails, within `patience`.
+    ///
+    /// # Errors
+    /// [`CallError`], if there is no answer that an actor can have given.
+    fn ask(&self, cap: &str, ask: &PermitAsk, patience: Span) -> impl Future<Output = Result<PermitReply, CallError>>;
 
-    /// Waits.
+    /// Waits for `span`.
     fn sleep(&self, span: Span) -> impl Future<Output = ()>;
 }

@@ -1,17 +1,20 @@
-//! A cap's questions and answers as text, one word each for its members, so that no parser has to be carried for them. Words that
-//! come after those known here are for later versions. The form is pinned by tests, as [`wire`](crate::protocol::rates_wire)'s is.
+//! Questions and answers about permits as text: words between spaces, so that no parser is needed.
+//!
+//! Readers skip the words that follow those known here, which later versions may add. Tests pin these
+//! texts, as they do those of [`rates_wire`](crate::protocol::rates_wire).
 
 use crate::limit::time::Span;
 use crate::policy::Size;
 use crate::protocol::permits::{OriginSample, PermitAsk, PermitReply, Reserve, TERM};
 use core::str::SplitAsciiWhitespace;
 
-/// The version of both forms. It changes when an older reader would misunderstand, not when a word is added.
+/// The version of both texts. It changes if an older reader would misunderstand a text. It stays if a
+/// word is added.
 const VERSION: &str = "1";
 
 /// Writes a question.
-pub fn write_question(question: &PermitAsk) -> String {
-    let PermitAsk { holder, number, size, keeps, wants, reserve, sample } = question;
+pub fn write_ask(ask: &PermitAsk) -> String {
+    let PermitAsk { holder, number, size, keeps, wants, reserve, sample } = ask;
     let size = match size {
         Size::Fixed(most) => format!("{most}..{most}"),
         Size::Auto { least, most } => format!("auto:{least}..{most}"),
@@ -31,8 +34,8 @@ pub fn write_question(question: &PermitAsk) -> String {
 /// Reads a question.
 ///
 /// # Errors
-/// What cannot be read.
-pub fn read_question(text: &str) -> Result<PermitAsk, String> {
+/// The part that cannot be read.
+pub fn read_ask(text: &str) -> Result<PermitAsk, String> {
     let mut words = words(text)?;
     let holder = u64::from_str_radix(word(&mut words)?, 16).map_err(|_| "the holder".to_owned())?;
     let number = number(&mut words)?;
@@ -70,24 +73,24 @@ fn size(text: &str) -> Option<Size> {
 }
 
 /// Writes an answer.
-pub fn write_answer(answer: &PermitReply) -> String {
-    let PermitReply { slots, share, cap, free, term, again, rows } = answer;
-    format!("{VERSION} {slots} {share} {cap} {free} {} {} {rows}", term.as_millis(), again.as_millis())
+pub fn write_reply(reply: &PermitReply) -> String {
+    let PermitReply { permits, share, cap, free, term, again, rows } = reply;
+    format!("{VERSION} {permits} {share} {cap} {free} {} {} {rows}", term.as_millis(), again.as_millis())
 }
 
 /// Reads an answer.
 ///
 /// # Errors
-/// What cannot be read.
-pub fn read_answer(text: &str) -> Result<PermitReply, String> {
+/// The part that cannot be read.
+pub fn read_reply(text: &str) -> Result<PermitReply, String> {
     let mut words = words(text)?;
     let mut next = || number(&mut words);
-    let (slots, share, cap, free) = (next()?, next()?, next()?, next()?);
-    // No longer than a term, whatever it says.
+    let (permits, share, cap, free) = (next()?, next()?, next()?, next()?);
+    // No time is longer than a term, so that a damaged answer makes no isolate wait for longer.
     let term = Span::from_millis(next()?).min(TERM);
     let again = Span::from_millis(next()?).min(TERM);
     let rows = u32::try_from(next()?).unwrap_or(u32::MAX);
-    Ok(PermitReply { slots, share, cap, free, term, again, rows })
+    Ok(PermitReply { permits, share, cap, free, term, again, rows })
 }
 
 fn words(text: &str) -> Result<SplitAsciiWhitespace<'_>, String> {

@@ -1,11 +1,13 @@
 //! The permits of a cap in its actor.
 //!
 //! - [`lender`]: lends permits to isolates for a term
-//! - [`fair_share`]: how many each isolate gets while there are too few
-//! - [`store`]: what the actor keeps in its SQLite
+//! - `holding`: the lender's memory of one holder
+//! - `fair_share`: the share of each holder while there are too few permits for all
+//! - [`store`]: the permits' rows in the actor's SQLite
 //! - [`client`]: the isolate's side of a call
 
 pub mod client;
 mod fair_share;
+mod holding;
 pub mod lender;
 pub mod store;

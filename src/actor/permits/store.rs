@@ -1,61 +1,61 @@
-//! A cap's rows in the actor's SQLite: one per holder.
+//! The permits of a cap in the actor's SQLite: one row per holder, and one for an adaptive cap's size.
 
 use crate::actor::permits::lender::{PermitLender, PermitRow, PermitStore};
+use crate::actor::sql::{self, Sql};
 use crate::limit::adaptive::SavedCap;
 use crate::limit::time::Time;
 use std::cell::Cell;
 use worker::{SqlStorage, SqlStorageValue};
 
-/// As in [`disk`](crate::actor::rates::store): one key column, times in microseconds. Question numbers and slots stay far below 2^53.
+// Question numbers and permits stay far below 2^53.
 const CREATE: &str = "CREATE TABLE IF NOT EXISTS holder \
     (id TEXT PRIMARY KEY, slots INTEGER NOT NULL, until INTEGER NOT NULL, number INTEGER NOT NULL) WITHOUT ROWID";
-const EXISTS: &str = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'holder'";
 const LOAD: &str = "SELECT id, slots, until, number FROM holder";
 const SAVE: &str = "INSERT INTO holder (id, slots, until, number) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (id) \
     DO UPDATE SET slots = excluded.slots, until = excluded.until, number = excluded.number";
 const DELETE: &str = "DELETE FROM holder WHERE id = ?1";
 
-/// How large the cap was found to be: one row.
-const FOUND: &str = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'found'";
-const CREATE_FOUND: &str = "CREATE TABLE IF NOT EXISTS found (id INTEGER PRIMARY KEY, state TEXT NOT NULL)";
-const LOAD_FOUND: &str = "SELECT state FROM found";
-const KEEP_FOUND: &str =
+const CREATE_CAP: &str = "CREATE TABLE IF NOT EXISTS found (id INTEGER PRIMARY KEY, state TEXT NOT NULL)";
+const LOAD_CAP: &str = "SELECT state FROM found";
+const SAVE_CAP: &str =
     "INSERT INTO found (id, state) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET state = excluded.state";
 
 /// The holders' rows.
 #[derive(Debug)]
 pub struct SqlPermitStore {
-    sql: SqlStorage,
+    sql: Sql,
+    /// Whether the table `holder` is known to exist.
     created: Cell<bool>,
 }
 
 impl SqlPermitStore {
-    /// The rows in `sql`, which is left untouched until one has to be saved.
+    /// The store in `sql`. It creates no table before it has something to save.
     pub fn new(sql: SqlStorage) -> SqlPermitStore {
-        SqlPermitStore { sql, created: Cell::new(false) }
+        SqlPermitStore { sql: Sql(sql), created: Cell::new(false) }
     }
 
-    /// Hands every row to `slots`.
+    /// Hands every row to `lender`. A row that cannot be read may be of any number of permits: it
+    /// counts as all of them, so nothing is lent beside it for a term.
     ///
     /// # Errors
-    /// SQLite's own. A row that cannot be read may be of any number of slots: nothing is lent beside it for a term.
-    pub fn load(&self, slots: &mut PermitLender) -> Result<(), String> {
-        if self.rows(FOUND, Vec::new())?.next().is_some()
-            && let Some(Ok(row)) = self.rows(LOAD_FOUND, Vec::new())?.next()
+    /// SQLite's own.
+    pub fn load(&self, lender: &mut PermitLender) -> Result<(), String> {
+        if self.sql.has_table("found")?
+            && let Some(Ok(row)) = self.sql.select(LOAD_CAP, Vec::new())?.next()
             && let [SqlStorageValue::String(state)] = row.as_slice()
-            && let Some(found) = SavedCap::read(state)
+            && let Some(saved) = SavedCap::read(state)
         {
-            slots.resume(found);
+            lender.restore_cap(saved);
         }
-        if self.rows(EXISTS, Vec::new())?.next().is_none() {
+        if !self.sql.has_table("holder")? {
             return Ok(());
         }
         self.created.set(true);
-        for row in self.rows(LOAD, Vec::new())? {
+        for row in self.sql.select(LOAD, Vec::new())? {
             let row = row.map_err(|error| error.to_string())?;
-            slots.restore(read(&row).unwrap_or_else(|| PermitRow {
+            lender.restore(read(&row).unwrap_or_else(|| PermitRow {
                 holder: holder(&row),
-                slots: u64::MAX,
+                permits: u64::MAX,
                 until: Time::MAX,
                 number: 0,
             }));
@@ -63,62 +63,52 @@ impl SqlPermitStore {
         Ok(())
     }
 
-    /// To be told that the storage was deleted, tables and all.
-    pub fn forgotten(&self) {
+    /// Notes that the storage was deleted, with its tables.
+    pub fn deleted(&self) {
         self.created.set(false);
-    }
-
-    fn rows(&self, statement: &str, values: Vec<SqlStorageValue>) -> Result<worker::SqlCursorRawIterator, String> {
-        Ok(self.sql.exec(statement, values).map_err(|error| error.to_string())?.raw())
     }
 
     fn write(&self, statement: &str, values: Vec<SqlStorageValue>) -> Result<u32, String> {
         if !self.created.get() {
-            self.rows(CREATE, Vec::new())?;
+            self.sql.select(CREATE, Vec::new())?;
             self.created.set(true);
         }
-        let cursor = self.sql.exec(statement, values).map_err(|error| error.to_string())?;
-        Ok(u32::try_from(cursor.rows_written()).unwrap_or(u32::MAX))
+        self.sql.write(statement, values)
     }
 }
 
 impl PermitStore for SqlPermitStore {
     fn save(&self, row: PermitRow) -> Result<u32, String> {
-        let number = |number: u64| SqlStorageValue::Float(number as f64);
-        let PermitRow { holder, slots, until, number: asked } = row;
-        self.write(SAVE, vec![id(holder), number(slots), number(until.as_micros_up()), number(asked)])
+        let PermitRow { holder, permits, until, number } = row;
+        self.write(SAVE, vec![key(holder), sql::number(permits), sql::time(until), sql::number(number)])
     }
 
     fn delete(&self, holder: u64) -> Result<u32, String> {
-        self.write(DELETE, vec![id(holder)])
+        self.write(DELETE, vec![key(holder)])
     }
 
-    fn keep(&self, found: &SavedCap) -> Result<u32, String> {
-        self.rows(CREATE_FOUND, Vec::new())?;
-        let cursor = self.sql.exec(KEEP_FOUND, vec![SqlStorageValue::String(found.write())]);
-        Ok(u32::try_from(cursor.map_err(|error| error.to_string())?.rows_written()).unwrap_or(u32::MAX))
+    fn save_cap(&self, cap: &SavedCap) -> Result<u32, String> {
+        self.sql.select(CREATE_CAP, Vec::new())?;
+        self.sql.write(SAVE_CAP, vec![SqlStorageValue::String(cap.write())])
     }
 }
 
-fn id(holder: u64) -> SqlStorageValue {
+/// A holder's id, as it is stored: 16 hexadecimal digits.
+fn key(holder: u64) -> SqlStorageValue {
     SqlStorageValue::String(format!("{holder:016x}"))
 }
 
 fn read(row: &[SqlStorageValue]) -> Option<PermitRow> {
-    let whole = |value: &SqlStorageValue| match value {
-        SqlStorageValue::Integer(number) => u64::try_from(*number).ok(),
-        _ => None,
-    };
-    let [SqlStorageValue::String(id), slots, until, number] = row else { return None };
+    let [SqlStorageValue::String(id), permits, until, number] = row else { return None };
     Some(PermitRow {
         holder: u64::from_str_radix(id, 16).ok()?,
-        slots: whole(slots)?,
-        until: Time::from_nanos(whole(until)?.saturating_mul(1_000)),
-        number: whole(number)?,
+        permits: sql::read_number(permits)?,
+        until: sql::read_time(until)?,
+        number: sql::read_number(number)?,
     })
 }
 
-/// Whose row it is that cannot be read; nobody's, where not even that can.
+/// The holder of a row that cannot be read; 0 if its id cannot be read either.
 fn holder(row: &[SqlStorageValue]) -> u64 {
     match row.first() {
         Some(SqlStorageValue::String(id)) => u64::from_str_radix(id, 16).unwrap_or(0),

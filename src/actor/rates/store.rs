@@ -1,19 +1,18 @@
-//! The actor's SQLite: one row per bucket whose debt outlives an eviction, and one per bucket that warms up.
+//! Rates in the actor's SQLite: one row per bucket whose debt outlives an eviction, and one per bucket
+//! with a warm-up.
 
 use crate::actor::rates::buckets::{BucketStore, Buckets};
+use crate::actor::sql::{self, Sql};
 use crate::limit::bucket_table::BucketId;
 use crate::limit::time::Time;
 use crate::limit::warmup::{SavedWarmup, Warmup};
 use std::cell::Cell;
 use worker::{SqlStorage, SqlStorageValue};
 
-/// One key column and no second index: an upsert is one row written. TATs are in microseconds, which a double
-/// carries exactly; SQLite numbers reach a Worker as doubles.
 const CREATE: &str = "CREATE TABLE IF NOT EXISTS bucket (id TEXT PRIMARY KEY, tat INTEGER NOT NULL) WITHOUT ROWID";
-const EXISTS: &str = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1";
 const LOAD: &str = "SELECT id, tat FROM bucket";
 const SAVE: &str = "INSERT INTO bucket (id, tat) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET tat = excluded.tat";
-// A row that is no number was read as a full debt when it was loaded, and is of no further use.
+// A TAT that is no number was read as a full debt when the actor loaded it. Its row has served.
 const SWEEP: &str = "DELETE FROM bucket WHERE tat <= ?1 OR typeof(tat) <> 'integer'";
 const EARLIEST: &str = "SELECT min(tat) FROM bucket";
 
@@ -21,88 +20,92 @@ const CREATE_WARM: &str = "CREATE TABLE IF NOT EXISTS warm (id TEXT PRIMARY KEY,
 const LOAD_WARM: &str = "SELECT id, state FROM warm";
 const SAVE_WARM: &str =
     "INSERT INTO warm (id, state) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET state = excluded.state";
-// While the bucket is in debt, a row says that this was under a ramp.
+// As long as a bucket is in debt, its row here records that the debt was made under a ramp.
 const DROP_WARM: &str = "DELETE FROM warm WHERE id = ?1 AND id NOT IN (SELECT id FROM bucket)";
 
-/// The actor's SQLite.
+/// The actor's saved buckets.
 #[derive(Debug)]
 pub struct SqlBucketStore {
-    sql: SqlStorage,
+    sql: Sql,
+    /// Whether the table `bucket` is known to exist.
     created: Cell<bool>,
     saved: Cell<bool>,
 }
 
 impl SqlBucketStore {
-    /// The disk in `sql`, which is left untouched until something has to be saved: an empty one is free.
+    /// The store in `sql`. It creates no table before it has something to save: an object with an empty
+    /// database costs no storage.
     pub fn new(sql: SqlStorage) -> SqlBucketStore {
-        SqlBucketStore { sql, created: Cell::new(false), saved: Cell::new(false) }
+        SqlBucketStore { sql: Sql(sql), created: Cell::new(false), saved: Cell::new(false) }
     }
 
-    /// Hands every saved bucket to `counter`.
+    /// Hands every saved bucket to `buckets`. A row that cannot be read is no error: its bucket counts
+    /// as empty until it would be full again.
     ///
     /// # Errors
-    /// SQLite's own. A single row that cannot be read is no error: its bucket counts as empty until full again.
-    pub fn load(&self, counter: &mut Buckets, now: Time) -> Result<RestoreReport, String> {
-        let mut loaded = RestoreReport::default();
-        for (id, saved) in self.warm()? {
-            // What cannot be read says nothing of a ramp.
+    /// SQLite's own.
+    pub fn load(&self, buckets: &mut Buckets, now: Time) -> Result<RestoreReport, String> {
+        let mut report = RestoreReport::default();
+        for (id, saved) in self.saved_warmups()? {
+            // A state that cannot be read says nothing of a ramp.
             if let (Ok(id), Some(saved)) = (BucketId::from_str_radix(&id, 16), saved) {
-                counter.restore_warm(id, saved, now);
+                buckets.restore_warm(id, saved, now);
             }
         }
-        if !self.exists("bucket")? {
-            return Ok(loaded);
+        if !self.sql.has_table("bucket")? {
+            return Ok(report);
         }
         self.created.set(true);
-        for row in self.rows(LOAD, Vec::new())? {
+        for row in self.sql.select(LOAD, Vec::new())? {
             let row = row.map_err(|error| error.to_string())?;
             let [SqlStorageValue::String(id), tat] = row.as_slice() else { continue };
             let Ok(id) = BucketId::from_str_radix(id, 16) else {
-                loaded.unreadable = loaded.unreadable.saturating_add(1);
+                report.unreadable = report.unreadable.saturating_add(1);
                 continue;
             };
-            let tat = micros(tat).unwrap_or_else(|| {
-                loaded.unreadable = loaded.unreadable.saturating_add(1);
+            let tat = sql::read_time(tat).unwrap_or_else(|| {
+                report.unreadable = report.unreadable.saturating_add(1);
                 Time::MAX
             });
-            counter.restore(id, tat);
-            loaded.buckets = loaded.buckets.saturating_add(1);
+            buckets.restore(id, tat);
+            report.buckets = report.buckets.saturating_add(1);
         }
-        Ok(loaded)
+        Ok(report)
     }
 
-    /// Deletes the buckets at rest; the earliest time at which there will be another to delete, if any is left.
+    /// Deletes the rows of buckets at rest. Returns the earliest time at which there will be another
+    /// row to delete; `None` if no row is left.
     ///
     /// # Errors
     /// SQLite's own.
     pub fn sweep(&self, now: Time) -> Result<Option<Time>, String> {
-        let warming = self.warm()?;
-        if !warming.is_empty() {
-            self.rows(CREATE, Vec::new())?;
-        } else if !self.exists("bucket")? {
+        let warmups = self.saved_warmups()?;
+        if !warmups.is_empty() {
+            self.sql.select(CREATE, Vec::new())?;
+        } else if !self.sql.has_table("bucket")? {
             return Ok(None);
         }
-        self.rows(SWEEP, vec![whole_micros(now)])?;
+        self.sql.select(SWEEP, vec![sql::time(now)])?;
         let mut warm = None;
-        for (id, saved) in warming {
+        for (id, saved) in warmups {
             match saved.as_ref().map(Warmup::cold_at).filter(|at| *at > now) {
                 Some(at) => warm = warm.into_iter().chain([at]).min(),
-                None => drop(self.rows(DROP_WARM, vec![SqlStorageValue::String(id)])?),
+                None => drop(self.sql.select(DROP_WARM, vec![SqlStorageValue::String(id)])?),
             }
         }
-        let earliest = self.rows(EARLIEST, Vec::new())?.next().transpose().map_err(|error| error.to_string())?;
+        let earliest = self.sql.select(EARLIEST, Vec::new())?.next().transpose().map_err(|error| error.to_string())?;
         let bucket = match earliest.as_deref() {
             None | Some([SqlStorageValue::Null] | []) => None,
-            Some([tat, ..]) => Some(micros(tat).unwrap_or(Time::MAX)),
+            Some([tat, ..]) => Some(sql::read_time(tat).unwrap_or(Time::MAX)),
         };
         Ok(bucket.into_iter().chain(warm).min())
     }
 
-    /// What is saved of how warm buckets are.
-    fn warm(&self) -> Result<Vec<(String, Option<SavedWarmup>)>, String> {
+    /// The saved warm-up states: each bucket's id, and its state if that can be read.
+    fn saved_warmups(&self) -> Result<Vec<(String, Option<SavedWarmup>)>, String> {
         let mut all = Vec::new();
-        if self.exists("warm")? {
-            for row in self.rows(LOAD_WARM, Vec::new())? {
+        if self.sql.has_table("warm")? {
+            for row in self.sql.select(LOAD_WARM, Vec::new())? {
                 if let [SqlStorageValue::String(id), SqlStorageValue::String(state)] =
                     row.map_err(|error| error.to_string())?.as_slice()
                 {
@@ -113,26 +116,18 @@ impl SqlBucketStore {
         Ok(all)
     }
 
-    fn exists(&self, table: &str) -> Result<bool, String> {
-        Ok(self.rows(EXISTS, vec![SqlStorageValue::String(table.to_owned())])?.next().is_some())
-    }
-
-    /// Whether something was saved since this was last asked.
+    /// Whether anything was saved since the last call of this function.
     pub fn take_saved(&self) -> bool {
         self.saved.replace(false)
     }
 
-    /// To be told that the storage was deleted, tables and all.
-    pub fn forgotten(&self) {
+    /// Notes that the storage was deleted, with its tables.
+    pub fn deleted(&self) {
         self.created.set(false);
-    }
-
-    fn rows(&self, statement: &str, values: Vec<SqlStorageValue>) -> Result<worker::SqlCursorRawIterator, String> {
-        Ok(self.sql.exec(statement, values).map_err(|error| error.to_string())?.raw())
     }
 }
 
-/// What was found on the disk.
+/// The result of loading the saved buckets.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RestoreReport {
     /// Buckets taken over.
@@ -144,33 +139,22 @@ pub struct RestoreReport {
 impl BucketStore for SqlBucketStore {
     fn save(&self, id: BucketId, tat: Time) -> Result<u32, String> {
         if !self.created.get() {
-            self.rows(CREATE, Vec::new())?;
+            self.sql.select(CREATE, Vec::new())?;
             self.created.set(true);
         }
-        let values = vec![SqlStorageValue::String(format!("{id:032x}")), whole_micros(tat)];
         self.saved.set(true);
-        let cursor = self.sql.exec(SAVE, values).map_err(|error| error.to_string())?;
-        Ok(u32::try_from(cursor.rows_written()).unwrap_or(u32::MAX))
+        self.sql.write(SAVE, vec![key(id), sql::time(tat)])
     }
 
     fn save_warm(&self, id: BucketId, warm: &SavedWarmup) -> Result<u32, String> {
-        // Rarely enough that the table need not be known to be there.
-        self.rows(CREATE_WARM, Vec::new())?;
-        let values = vec![SqlStorageValue::String(format!("{id:032x}")), SqlStorageValue::String(warm.write())];
+        // Saved so rarely that remembering whether the table exists would not pay.
+        self.sql.select(CREATE_WARM, Vec::new())?;
         self.saved.set(true);
-        let cursor = self.sql.exec(SAVE_WARM, values).map_err(|error| error.to_string())?;
-        Ok(u32::try_from(cursor.rows_written()).unwrap_or(u32::MAX))
+        self.sql.write(SAVE_WARM, vec![key(id), SqlStorageValue::String(warm.write())])
     }
 }
 
-/// Rounded up, so that what is read back is never earlier than what was saved.
-fn whole_micros(time: Time) -> SqlStorageValue {
-    SqlStorageValue::Float(time.as_micros_up() as f64)
-}
-
-fn micros(value: &SqlStorageValue) -> Option<Time> {
-    match value {
-        SqlStorageValue::Integer(micros) => Some(Time::from_nanos(u64::try_from(*micros).ok()?.saturating_mul(1_000))),
-        _ => None,
-    }
+/// A bucket's id, as it is stored: 32 hexadecimal digits.
+fn key(id: BucketId) -> SqlStorageValue {
+    SqlStorageValue::String(format!("{id:032x}"))
 }

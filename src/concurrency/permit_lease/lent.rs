@@ -94,8 +94,8 @@ impl LentPermits {
             let (held, share) = (self.held.at(reserve), self.share.at(reserve));
             // `slots + free` is the cap without the permits of other isolates. So `surely` keeps
             // the reserve free even if the others use all that they hold.
-            let surely = reply.slots.saturating_add(reply.free).saturating_sub(kept_free);
-            *held = surely.max(*held).min(reply.slots).min(reply.cap.saturating_sub(kept_free));
+            let surely = reply.permits.saturating_add(reply.free).saturating_sub(kept_free);
+            *held = surely.max(*held).min(reply.permits).min(reply.cap.saturating_sub(kept_free));
             // The reply's share is for the reserve that was asked for. A smaller reserve has no
             // smaller share, and a larger one no larger share.
             *share = match reserve.cmp(&asked_for) {
@@ -104,8 +104,8 @@ impl LentPermits {
                 Ordering::Greater => reply.share.min(*share),
             };
         }
-        *self.held.at(Reserve::Nothing) = reply.slots;
-        self.last_lent = reply.slots;
+        *self.held.at(Reserve::Nothing) = reply.permits;
+        self.last_lent = reply.permits;
         self.until = asked_at.plus(reply.term);
         self.cap = reply.cap;
     }

@@ -75,7 +75,7 @@ impl PermitLease {
         // An answer with all that was asked for may still leave no room: the permits kept may be
         // all that was wanted, and not usable for this reserve.
         let fulfilled =
-            reply.slots.min(reply.share) >= question.wants && reply.free >= question.reserve.of_cap(reply.cap);
+            reply.permits.min(reply.share) >= question.wants && reply.free >= question.reserve.of_cap(reply.cap);
         let enough = fulfilled || self.lent.has_room(&mut self.demand, question.reserve, now);
         self.full = (!enough).then(|| (question.reserve, now.plus(self.questions.spread(reply.again))));
     }

@@ -155,7 +155,7 @@ impl CapFleet {
         }
         if let Ok(reply) = self.lender.answer(&question, &self.store, self.now) {
             let SimulatedIsolate { covered_until, in_flight, .. } = &self.isolates[from];
-            let covered = *covered_until <= self.now || reply.slots >= in_flight.len() as u64;
+            let covered = *covered_until <= self.now || reply.permits >= in_flight.len() as u64;
             assert!(covered, "permits of requests in flight are lent to others");
             self.replies.push((from, question.number, reply));
         }

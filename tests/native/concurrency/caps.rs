@@ -47,7 +47,7 @@ impl PermitActors for LendingActors {
         let most = self.most.ok_or(CallError::Overloaded)?;
         let permits = question.wants.min(most);
         let (free, again) = (most - permits, Span::from_millis(50));
-        Ok(PermitReply { slots: permits, share: most, cap: most, free, term: TERM, again, rows: 1 })
+        Ok(PermitReply { permits, share: most, cap: most, free, term: TERM, again, rows: 1 })
     }
 
     async fn sleep(&self, _: Span) {}

@@ -42,7 +42,7 @@ fn reply(permits: u64) -> PermitReply {
 /// The actor lends `permits`, and other isolates hold `others`.
 fn reply_beside(others: u64, permits: u64) -> PermitReply {
     let (free, again) = (CAP - others - permits, Span::from_millis(50));
-    PermitReply { slots: permits, share: CAP, cap: CAP, free, term: TERM, again, rows: 1 }
+    PermitReply { permits, share: CAP, cap: CAP, free, term: TERM, again, rows: 1 }
 }
 
 /// The next step of a request of the highest priority.

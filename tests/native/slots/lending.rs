@@ -2,7 +2,7 @@
 
 use super::{FakeShelf, question};
 use crate::support::EVENING;
-use penstock::actor::permits::lender::{ON_DISK, PermitLender};
+use penstock::actor::permits::lender::{PermitLender, ROW_TERM};
 use penstock::limit::time::{Span, Time};
 use penstock::policy::Size;
 use penstock::protocol::permits::{OriginSample, PermitAsk, Reserve, TERM};
@@ -13,7 +13,7 @@ fn after(secs: u64) -> Time {
 }
 
 fn slots_of(slots: &mut PermitLender, shelf: &FakeShelf, question: &PermitAsk, now: Time) -> u64 {
-    slots.answer(question, shelf, now).unwrap().slots
+    slots.answer(question, shelf, now).unwrap().permits
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn a_holding_that_goes_on_is_written_only_now_and_then() {
         assert_eq!(slots_of(&mut slots, &shelf, &question(1, renewal + 1, 10, renewal.min(6), 6), at), 6);
         let row = shelf.rows.borrow()[&1];
         assert!(row.until >= at.plus(TERM), "a crash now must not free what is held");
-        assert!(row.until <= at.plus(ON_DISK));
+        assert!(row.until <= at.plus(ROW_TERM));
     }
     assert!(shelf.written.get() <= 17, "{} rows in 150 s", shelf.written.get());
 }
@@ -167,7 +167,7 @@ fn the_shelf_is_empty_when_all_is_over() {
 #[test]
 fn a_row_from_the_future_counts_no_longer_than_any_other() {
     let (mut slots, shelf) = (PermitLender::default(), FakeShelf::default());
-    let row = penstock::actor::permits::lender::PermitRow { holder: 1, slots: 10, until: Time::MAX, number: 1 };
+    let row = penstock::actor::permits::lender::PermitRow { holder: 1, permits: 10, until: Time::MAX, number: 1 };
     slots.restore(row);
     assert_eq!(slots_of(&mut slots, &shelf, &question(2, 1, 10, 0, 1), EVENING), 0);
     assert_eq!(slots_of(&mut slots, &shelf, &question(2, 2, 10, 0, 1), EVENING.plus(TERM)), 1);

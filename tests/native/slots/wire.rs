@@ -3,7 +3,7 @@
 use penstock::limit::time::Span;
 use penstock::policy::Size;
 use penstock::protocol::permits::{OriginSample, PermitAsk, PermitReply, Reserve};
-use penstock::protocol::permits_wire::{read_answer, read_question, write_answer, write_question};
+use penstock::protocol::permits_wire::{read_ask, read_reply, write_ask, write_reply};
 
 fn asked() -> PermitAsk {
     PermitAsk {
@@ -19,7 +19,7 @@ fn asked() -> PermitAsk {
 
 fn answered() -> PermitReply {
     PermitReply {
-        slots: 12,
+        permits: 12,
         share: 50,
         cap: 200,
         free: 3,
@@ -42,24 +42,24 @@ fn the_formats_are_unchanged() {
         (auto, "1 00000000000000ab 7 auto:10..1000 12 20 0 9 900 80 1 12"),
         (PermitAsk { reserve: Reserve::Tenth, ..asked() }, "1 00000000000000ab 7 200..200 12 20 10"),
     ] {
-        assert_eq!(write_question(&question), text);
-        assert_eq!(read_question(text), Ok(question));
+        assert_eq!(write_ask(&question), text);
+        assert_eq!(read_ask(text), Ok(question));
     }
-    assert_eq!(write_answer(&answered()), "1 12 50 200 3 10000 50 1");
-    assert_eq!(read_answer("1 12 50 200 3 10000 50 1"), Ok(answered()));
+    assert_eq!(write_reply(&answered()), "1 12 50 200 3 10000 50 1");
+    assert_eq!(read_reply("1 12 50 200 3 10000 50 1"), Ok(answered()));
 }
 
 #[test]
 fn words_of_a_later_version_are_passed_over() {
-    assert_eq!(read_question("1 00000000000000ab 7 200..200 12 20 5 words of later"), Ok(asked()));
-    assert_eq!(read_answer("1 12 50 200 3 10000 50 1 and more"), Ok(answered()));
+    assert_eq!(read_ask("1 00000000000000ab 7 200..200 12 20 5 words of later"), Ok(asked()));
+    assert_eq!(read_reply("1 12 50 200 3 10000 50 1 and more"), Ok(answered()));
 }
 
 #[test]
 fn nonsense_is_refused() {
     for text in ["", "2 12 50 200 3 10000 50 1", "1 12 50", "1 12 50 200 -3 10000 50 1", "1 12 50 200 3 1e4 50 1", "{}"]
     {
-        assert!(read_answer(text).is_err(), "{text}");
+        assert!(read_reply(text).is_err(), "{text}");
     }
     for text in [
         "",
@@ -69,22 +69,22 @@ fn nonsense_is_refused() {
         "1 ab 7 200 1 2 0",
         "1 ab 7 200..200 1 2 3",
     ] {
-        assert!(read_question(text).is_err(), "{text}");
+        assert!(read_ask(text).is_err(), "{text}");
     }
-    assert_eq!(read_answer("1 12 50 200 3 99999999 50 1").unwrap().term, Span::from_secs(10), "no term is longer");
+    assert_eq!(read_reply("1 12 50 200 3 99999999 50 1").unwrap().term, Span::from_secs(10), "no term is longer");
 }
 
 #[test]
 fn an_answer_that_lends_too_much_is_not_possible() {
     let asked = PermitAsk { keeps: 12, wants: 300, ..asked() };
     for (slots, possible) in [(0, true), (12, true), (200, true), (201, false), (u64::MAX, false)] {
-        assert_eq!(PermitReply { slots, free: 0, ..answered() }.is_possible(&asked), possible, "{slots}");
+        assert_eq!(PermitReply { permits: slots, free: 0, ..answered() }.is_possible(&asked), possible, "{slots}");
     }
     let few = PermitAsk { wants: 13, ..asked };
-    assert!(!PermitReply { slots: 14, ..answered() }.is_possible(&few));
+    assert!(!PermitReply { permits: 14, ..answered() }.is_possible(&few));
     // The cap was made smaller: what is kept stays.
     let kept = PermitAsk { keeps: 250, ..asked };
-    assert!(PermitReply { slots: 250, free: 0, ..answered() }.is_possible(&kept));
+    assert!(PermitReply { permits: 250, free: 0, ..answered() }.is_possible(&kept));
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn an_answer_that_no_actor_gives_is_not_possible() {
         "1 12 50 200 3 10000 1001 1",
         "1 12 50 200 3 10000 50 4294967295",
     ] {
-        assert!(!read_answer(text).unwrap().is_possible(&asked), "{text}");
+        assert!(!read_reply(text).unwrap().is_possible(&asked), "{text}");
     }
-    assert!(read_answer("1 12 50 200 188 10000 1000 20001").unwrap().is_possible(&asked));
+    assert!(read_reply("1 12 50 200 188 10000 1000 20001").unwrap().is_possible(&asked));
 }

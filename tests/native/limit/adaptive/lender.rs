@@ -20,7 +20,7 @@ impl PermitStore for SavedCaps {
         Ok(1)
     }
 
-    fn keep(&self, found: &SavedCap) -> Result<u32, String> {
+    fn save_cap(&self, found: &SavedCap) -> Result<u32, String> {
         self.0.borrow_mut().push(*found);
         Ok(1)
     }
@@ -73,7 +73,7 @@ impl Fleet {
                     sample: Some(sample).filter(|sample| sample.ended > 0),
                 };
                 let answer = self.lender.answer(&question, &self.disk, self.now).unwrap();
-                self.held[holder] = answer.slots.min(answer.share);
+                self.held[holder] = answer.permits.min(answer.share);
                 cap = answer.cap;
             }
         }
@@ -102,9 +102,9 @@ fn cap_goes_on_from_the_saved_one_after_a_deploy() {
     assert_eq!(SavedCap::read(&kept.write()), Some(kept));
     assert!(before.abs_diff(kept.cap) <= kept.cap / 4, "{before} found, {} kept", kept.cap);
     let mut after = Fleet::new(size);
-    after.lender.resume(kept);
+    after.lender.restore_cap(kept);
     assert!(after.run(2, 80) >= kept.cap / 2);
     let mut smaller = Fleet::new(Size::Auto { least: 10, most: 30 });
-    smaller.lender.resume(kept);
+    smaller.lender.restore_cap(kept);
     assert_eq!(smaller.run(2, 80), 30, "under a lower ceiling");
 }
