@@ -3,6 +3,7 @@
 //! - [`lender`]: lends permits to isolates for a term
 //! - `holding`: the lender's memory of one holder
 //! - `fair_share`: the share of each holder while there are too few permits for all
+//! - `service`: the half of the Durable Object that serves them
 //! - [`store`]: the permits' rows in the actor's SQLite
 //! - [`client`]: the isolate's side of a call
 
@@ -10,4 +11,5 @@ pub mod client;
 mod fair_share;
 mod holding;
 pub mod lender;
+pub(crate) mod service;
 pub mod store;

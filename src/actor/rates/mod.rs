@@ -6,6 +6,7 @@
 //! - `quota`: the daily quotas of a question, prepaid from D1
 //! - [`prepaid_quota`]: quota tokens that the actor has prepaid and not handed out
 //! - `warmup`: `global` rates that open slowly
+//! - `service`: the half of the Durable Object that serves them
 //! - [`store`]: the buckets' rows in the actor's SQLite
 //! - [`client`]: the isolate's side of a call
 
@@ -15,5 +16,6 @@ pub mod client;
 mod demand_bucket;
 pub mod prepaid_quota;
 mod quota;
+pub(crate) mod service;
 pub mod store;
 mod warmup;
