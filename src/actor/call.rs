@@ -1,4 +1,4 @@
-//! One call to an object: a question in a header, an answer in another.
+//! One call to an object, from the isolate's side: a question in a header, an answer in another.
 
 use crate::actor::name::Region;
 use crate::protocol::rates::CallError;
@@ -24,10 +24,11 @@ mod js {
     }
 }
 
-/// Asks the object called `name` of the binding `BUCKETS`, by `question` in the header `ask`; what its header `reply` says.
+/// Asks the object called `name` of the binding `BUCKETS`. Sends `question` in the header `ask`,
+/// and returns the text of the answer's header `reply`. A new object is created near `region`.
 ///
 /// # Errors
-/// The trouble, where it throws, or answers with another status than 200.
+/// [`CallError`], if the object throws, or answers with another status than 200.
 pub async fn call(
     env: &Env,
     (name, region): (&str, Region),
@@ -45,7 +46,7 @@ pub async fn call(
     }
 }
 
-/// Tells errors apart by the flags that the platform sets on the exception.
+/// Reads the kind of an error from the flags that the platform sets on the exception.
 pub fn call_error(thrown: &JsValue) -> CallError {
     let flag =
         |name: &str| thrown.is_object() && Reflect::get(thrown, &name.into()).is_ok_and(|value| value.is_truthy());

@@ -1,8 +1,8 @@
 //! The parts of an actor's SQLite access that the stores of rates and of permits share.
 //!
 //! Each store has one key column per table and no second index, so that an upsert is one row
-//! written. SQLite numbers reach a Worker as doubles, which are exact up to 2^53: times are therefore
-//! stored in whole microseconds since the Unix epoch.
+//! written. SQLite numbers reach a Worker as doubles, which are exact up to 2^53: times are
+//! therefore stored in whole microseconds since the Unix epoch.
 
 use crate::limit::time::Time;
 use worker::{SqlCursor, SqlCursorRawIterator, SqlStorage, SqlStorageValue};

@@ -8,7 +8,7 @@ use crate::gate::state::lease_cache::LeaseCache;
 use crate::limit::time::{Span, Time};
 use crate::protocol::circuit_breaker::{CallPermission, CallResult};
 use crate::protocol::rates::{ActorKey, Actors, Ask, CallError, Reply};
-use crate::protocol::validate::believe;
+use crate::protocol::validate::valid_reply;
 use std::cell::RefCell;
 
 /// Everything that a call needs besides its question.
@@ -46,7 +46,7 @@ impl<A: Actors> ActorCalls<'_, A> {
         let asked = self.now();
         self.actor_health.borrow_mut().budget.spend(1);
         let reply = self.actors.ask(actor, ask, patience).await;
-        let reply = reply.and_then(|reply| believe(ask, reply, (self.wall)()));
+        let reply = reply.and_then(|reply| valid_reply(ask, reply, (self.wall)()));
         if let Ok(reply) = &reply {
             self.actor_health.borrow_mut().budget.spend_more(reply.rows, reply.d1);
         }

@@ -11,7 +11,7 @@ use crate::limit::lease::{StockLevel, Wish};
 use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
 use crate::protocol::rates::{ActorKey, Actors, Ask, Demand, Enforcement, Intent, Outcome};
-use crate::protocol::validate::believe;
+use crate::protocol::validate::valid_reply;
 use futures_util::future::join_all;
 
 /// How often a task looks whether quota tokens lie idle, once per [`IDLE`], before it leaves them to the
@@ -166,7 +166,7 @@ impl<A: Actors> ActorCalls<'_, A> {
             budget.question(now)
         };
         let reply = self.actors.ask(&ActorKey::Shared(call_budget::NAME.into()), &ask, PATIENT).await;
-        let (reply, now) = (reply.and_then(|reply| believe(&ask, reply, (self.wall)())), self.now());
+        let (reply, now) = (reply.and_then(|reply| valid_reply(&ask, reply, (self.wall)())), self.now());
         let cost = ask.demands.iter().map(|demand| demand.cost).sum();
         let outcome = reply.as_ref().ok().and_then(|reply| reply.outcomes.first());
         let budget = &mut self.actor_health.borrow_mut().budget;

@@ -1,4 +1,4 @@
-//! The statements, and the ledger on D1.
+//! The statements, and the ledger in a D1 database.
 
 use crate::ledger::{Added, Entry, Ledger, UnusedQuota};
 use crate::limit::calendar::{Day, Zone};
@@ -7,22 +7,24 @@ use crate::runtime::timeout::with_timeout;
 use worker::D1Database;
 use worker::wasm_bindgen::JsValue;
 
-/// Conditional in one statement, so that no two of them can both take the last token. It returns no row, and writes
-/// none, where the day has no room.
+/// Counts tokens if the day has room for them. The condition is in the statement itself, so that
+/// two statements cannot both take the last token. Without room it writes no row and returns none.
 const ADD: &str = "INSERT INTO quota (day, name, subject, used) VALUES (?1, ?2, ?3, ?4) \
      ON CONFLICT (day, name, subject) DO UPDATE SET used = used + excluded.used \
      WHERE used + excluded.used <= ?5 RETURNING used";
 
-/// Never below zero, should an operator have deleted the row meanwhile.
+/// Frees tokens. The condition keeps `used` from falling below zero if an operator has changed the
+/// row meanwhile.
 const GIVE_BACK: &str = "UPDATE quota SET used = used - ?4 \
      WHERE day = ?1 AND name = ?2 AND subject = ?3 AND used >= ?4";
 
-/// How long D1 may take for what nobody waits for.
-const GIVING_BACK: Span = Span::from_secs(10);
+/// The time that D1 may take to free tokens. No request waits for it.
+const GIVE_BACK_PATIENCE: Span = Span::from_secs(10);
 
 const DELETE_BEFORE: &str = "DELETE FROM quota WHERE day < ?1";
 
-/// The ledger in the D1 database bound as `DB`, or its absence.
+/// The ledger in the D1 database that is bound as `DB`; `None` if no database is bound, and every
+/// call fails.
 #[derive(Debug)]
 pub struct D1Ledger(pub Option<D1Database>);
 
@@ -44,22 +46,23 @@ impl Ledger for D1Ledger {
         used(row, entry).ok_or_else(|| "D1 answered what no count can be".to_string())
     }
 
-    async fn give_back(&self, rest: &UnusedQuota) -> Result<(), String> {
+    async fn give_back(&self, unused: &UnusedQuota) -> Result<(), String> {
         let database = self.0.as_ref().ok_or("there is no D1 database bound as DB")?;
-        let subject = rest.subject.map(|subject| subject.to_string()).unwrap_or_default();
+        let subject = unused.subject.map(|subject| subject.to_string()).unwrap_or_default();
         let row = [
-            JsValue::from_str(&rest.date),
-            JsValue::from_str(&rest.limit),
+            JsValue::from_str(&unused.date),
+            JsValue::from_str(&unused.limit),
             JsValue::from_str(&subject),
-            number(rest.tokens),
+            number(unused.tokens),
         ];
         let statement = database.prepare(GIVE_BACK).bind(&row).map_err(|error| error.to_string())?;
-        let answer = with_timeout(GIVING_BACK, statement.run()).await.ok_or("D1 did not answer in time")?;
+        let answer = with_timeout(GIVE_BACK_PATIENCE, statement.run()).await.ok_or("D1 did not answer in time")?;
         answer.map(|_| ()).map_err(|error| error.to_string())
     }
 }
 
-/// Reads the one row `[used]`; believes only what the statement can have left behind.
+/// Reads the row `[used]` that [`ADD`] returns. `None` for a row that the statement cannot have
+/// returned: `used` is a whole number, and `entry.cost ≤ used ≤ entry.count`.
 pub fn used(row: &JsValue, entry: Entry<'_>) -> Option<Added> {
     let used = js_sys::Array::is_array(row).then(|| js_sys::Array::from(row).get(0).as_f64())??;
     let used = (used.fract() == 0.0 && used >= 0.0).then_some(used as u64)?;
@@ -71,7 +74,8 @@ fn number(value: u64) -> JsValue {
     JsValue::from_f64(value as f64)
 }
 
-/// Deletes the days that ended more than `retention_days` before `now`, whatever their zone; returns the first day kept.
+/// Deletes the rows of days that ended more than `retention_days` before `now`, in any time zone.
+/// Returns the first day that is kept, such as `2026-11-29`.
 ///
 /// # Errors
 /// D1's own.

@@ -1,4 +1,6 @@
-//! Daily quotas in D1: one row per day, limit and subject, counted up before the tokens are used.
+//! Daily quotas in D1: one row per day, limit and subject. D1 counts tokens before they are used.
+//!
+//! - [`d1`]: the statements, and the ledger in a D1 database
 
 pub mod d1;
 
@@ -9,27 +11,27 @@ use crate::limit::time::Span;
 /// Tokens to count.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a> {
-    /// The local day they belong to.
+    /// The local day that the tokens belong to.
     pub day: &'a Day,
     /// The limit's name.
     pub limit: &'a str,
-    /// Whose quota it is; nobody's in particular for a shared limit.
+    /// The caller; `None` for a `global` quota.
     pub subject: Option<Subject>,
-    /// How many.
+    /// The number of tokens, from 1.
     pub cost: u64,
-    /// How many the day has in all.
+    /// The number of tokens that the day has.
     pub count: u64,
 }
 
-/// What the ledger did.
+/// The ledger's answer to tokens that it was asked to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Added {
-    /// The tokens are counted; so many are now, in all.
+    /// The tokens are counted.
     Counted {
-        /// Tokens counted for the day.
+        /// Tokens counted for the day so far, these included.
         used: u64,
     },
-    /// They would go beyond the day's count; nothing was written.
+    /// The day has no room for all of them, and nothing was written.
     Exhausted,
 }
 
@@ -46,17 +48,20 @@ pub struct UnusedQuota {
     pub tokens: u64,
 }
 
-/// Where quotas are counted.
+/// The store that counts quotas.
 pub trait Ledger {
-    /// Counts `entry`, if the day has room for it. Never repeated by anyone: when the answer is lost, the tokens are too.
+    /// Counts the tokens of `entry`, if the day has room for them. The caller never repeats it: a
+    /// lost answer costs the tokens, and counting them twice would cost as many more.
     ///
     /// # Errors
-    /// A sentence, where there is no readable answer within `patience`. The tokens may have been counted then.
+    /// A sentence, if there is no readable answer within `patience`. The tokens may be counted
+    /// then.
     fn add(&self, entry: Entry<'_>, patience: Span) -> impl Future<Output = Result<Added, String>>;
 
-    /// Counts `rest` as unused again. Never repeated either: when the answer is lost, the tokens may be.
+    /// Counts `unused` as free again. The caller never repeats it, since tokens that are given back
+    /// twice could be spent twice. A lost answer may cost the tokens.
     ///
     /// # Errors
-    /// A sentence, where there is no readable answer.
-    fn give_back(&self, rest: &UnusedQuota) -> impl Future<Output = Result<(), String>>;
+    /// A sentence, if there is no readable answer.
+    fn give_back(&self, unused: &UnusedQuota) -> impl Future<Output = Result<(), String>>;
 }

@@ -1,46 +1,47 @@
 //! Permits of a cap: at most `cap` requests at the origin, or live WebSockets, at once, over all
 //! isolates.
 //!
-//! An actor per cap lends permits to isolates for a term. An isolate uses a permit for request after
-//! request without asking, and repeats before the term ends that it still needs it. The isolate
-//! counts the term from the moment of its question, the actor from the moment of its answer: so the
-//! isolate's term ends first. Only the isolate itself can make its holding smaller, or end its term.
+//! An actor per cap lends permits to isolates for a term. An isolate uses a permit for request
+//! after request without asking, and repeats before the term ends that it still needs it. The
+//! isolate counts the term from the moment of its question, the actor from the moment of its
+//! answer: so the isolate's term ends first. Only the isolate itself can make its holding smaller,
+//! or end its term.
 //!
 //! **Invariant:** `requests in flight ≤ permits held, over all isolates ≤ cap`. A crash or a lost
 //! connection costs permits until their term ends, and admits nothing more.
 //!
-//! A request with a [`Reserve`] leaves a part of the cap to requests of a higher priority. It starts
-//! only if all requests that its isolate has in flight fit below that part, even if other isolates
-//! use all permits that they hold. The actor's answer says how much that is. Permits beyond it are
-//! for requests of a higher priority alone.
+//! A request with a [`Reserve`] leaves a part of the cap to requests of a higher priority. It
+//! starts only if all requests that its isolate has in flight fit below that part, even if other
+//! isolates use all permits that they hold. The actor's answer says how much that is. Permits
+//! beyond it are for requests of a higher priority alone.
 //!
-//! **Invariant:** `requests in flight with reserve r or a larger one ≤ cap − r.of_cap(cap)`, over all
-//! isolates.
+//! **Invariant:** `requests in flight with reserve r or a larger one ≤ cap − r.of_cap(cap)`, over
+//! all isolates.
 //!
 //! Among the requests of one isolate, one with a reserve does not start while a request of a higher
-//! priority waits, or found no permit a moment ago. High requests therefore take over the permits of
-//! low ones as these end.
+//! priority waits, or found no permit a moment ago. High requests therefore take over the permits
+//! of low ones as these end.
 //!
 //! When an instance of an isolate's module fails, the next one takes over its permits and the
 //! requests that are still in flight; see [`Holder`].
 //!
-//! One gap cannot be closed by lending: an isolate that cannot reach the actor for a whole term starts
-//! nothing more, but its requests in flight stay in flight.
+//! One gap cannot be closed by lending: an isolate that cannot reach the actor for a whole term
+//! starts nothing more, but its requests in flight stay in flight.
 
 use crate::limit::time::Span;
 use crate::policy::{Priority, Size};
 use crate::protocol::rates::CallError;
 
-/// The term of permits, 10 s. A crash makes permits useless for that long, and a holder that has lost
-/// its way to the actor can start requests for that long.
+/// The term of permits, 10 s. A crash makes permits useless for that long, and a holder that has
+/// lost its way to the actor can start requests for that long.
 pub const TERM: Span = Span::from_secs(10);
 
-/// Bounds of an actor's answer: no actor lends for a shorter time, or has a holder wait longer before
-/// it asks again.
+/// Bounds of an actor's answer: no actor lends for a shorter time, or has a holder wait longer
+/// before it asks again.
 const ONE_SECOND: Span = Span::from_secs(1);
 
-/// The most rows that an actor writes for one question: one for each holder whose term has ended, of
-/// which there are at most 20,000, and a few.
+/// The most rows that an actor writes for one question: one for each holder whose term has ended,
+/// of which there are at most 20,000, and a few.
 const MOST_ROWS: u32 = 20_010;
 
 /// The isolate, as a holder of permits.
@@ -48,14 +49,15 @@ const MOST_ROWS: u32 = 20_010;
 pub struct Holder {
     /// A number that an isolate draws at random when it starts.
     pub id: u64,
-    /// The number of instances of its module that have failed, from 0. Their requests stay in flight, so
-    /// a later instance holds the same permits, and uses higher numbers than they did.
+    /// The number of instances of its module that have failed, from 0. Their requests stay in
+    /// flight, so a later instance holds the same permits, and uses higher numbers than they did.
     pub life: u64,
 }
 
 impl Holder {
-    /// The numbers of this life's questions and requests are higher than this one. Each life has 2^32
-    /// numbers. They stay below 2^52, exact in a double, since no isolate sees a million lives.
+    /// The numbers of this life's questions and requests are higher than this one. Each life has
+    /// 2^32 numbers. They stay below 2^52, exact in a double, since no isolate sees a million
+    /// lives.
     pub(crate) fn numbers(self) -> u64 {
         (self.life % (1 << 20)) << 32
     }
@@ -67,8 +69,8 @@ impl Holder {
 pub struct PermitAsk {
     /// The holder's id.
     pub holder: u64,
-    /// The number of the question. Each of a holder's questions has a higher one than the last, so that
-    /// the actor can tell a question that arrives late.
+    /// The number of the question. Each of a holder's questions has a higher one than the last, so
+    /// that the actor can tell a question that arrives late.
     pub number: u64,
     /// The size of the cap, from the configuration.
     pub size: Size,
@@ -108,8 +110,8 @@ impl Reserve {
         }
     }
 
-    /// The number of permits of `cap` that are left to others, rounded down. A tenth of a cap below 10
-    /// is 0, and so is a fifth of a cap below 5.
+    /// The number of permits of `cap` that are left to others, rounded down. A tenth of a cap below
+    /// 10 is 0, and so is a fifth of a cap below 5.
     pub fn of_cap(self, cap: u64) -> u64 {
         match self {
             Reserve::Nothing => 0,
@@ -119,13 +121,14 @@ impl Reserve {
     }
 }
 
-/// The behaviour of the origin, as one isolate saw it since its last question. An adaptive cap finds
-/// its size from these.
+/// The behaviour of the origin, as one isolate saw it since its last question. An adaptive cap
+/// finds its size from these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OriginSample {
     /// Requests that were answered or failed.
     pub ended: u64,
-    /// The sum of the times until an answer began, in milliseconds, over the requests that did not fail.
+    /// The sum of the times until an answer began, in milliseconds, over the requests that did not
+    /// fail.
     pub sum_ms: u64,
     /// The shortest time until an answer began, in milliseconds.
     pub min_ms: u64,
@@ -140,8 +143,8 @@ pub struct OriginSample {
 pub struct PermitReply {
     /// Permits that the isolate holds from now on, for `term`.
     pub permits: u64,
-    /// The isolate's fair share while other isolates want permits too, from 1. The isolate starts no
-    /// request beyond it.
+    /// The isolate's fair share while other isolates want permits too, from 1. The isolate starts
+    /// no request beyond it.
     pub share: u64,
     /// The size of the cap now, within the bounds of the question's `size`.
     pub cap: u64,
@@ -158,9 +161,9 @@ pub struct PermitReply {
 impl PermitReply {
     /// Whether an actor can have given this answer.
     ///
-    /// An actor takes no permits from an isolate that keeps them. It lends at most the permits that the
-    /// question wants, and at most the cap. The cap is as large as the question allows. No actor has an
-    /// isolate wait for longer than 1 s, or renew within less than 1 s.
+    /// An actor takes no permits from an isolate that keeps them. It lends at most the permits that
+    /// the question wants, and at most the cap. The cap is as large as the question allows. No
+    /// actor has an isolate wait for longer than 1 s, or renew within less than 1 s.
     pub fn is_possible(&self, ask: &PermitAsk) -> bool {
         let PermitReply { permits, share, cap, free, term, again, rows } = *self;
         let (least, most) = match ask.size {

@@ -1,15 +1,15 @@
 //! Questions and answers about permits as text: words between spaces, so that no parser is needed.
 //!
-//! Readers skip the words that follow those known here, which later versions may add. Tests pin these
-//! texts, as they do those of [`rates_wire`](crate::protocol::rates_wire).
+//! Readers skip the words that follow those known here, which later versions may add. Tests pin
+//! these texts, as they do those of [`rates_wire`](crate::protocol::rates_wire).
 
 use crate::limit::time::Span;
 use crate::policy::Size;
 use crate::protocol::permits::{OriginSample, PermitAsk, PermitReply, Reserve, TERM};
 use core::str::SplitAsciiWhitespace;
 
-/// The version of both texts. It changes if an older reader would misunderstand a text. It stays if a
-/// word is added.
+/// The version of both texts. It changes if an older reader would misunderstand a text. It stays if
+/// a word is added.
 const VERSION: &str = "1";
 
 /// Writes a question.

@@ -1,5 +1,8 @@
 //! Questions of an isolate about rates and quotas, and an actor's answers.
 //!
+//! - [`ActorKey`] (`actor_key`): the choice of the actor that keeps a bucket
+//! - [`CallError`] (`call_error`): the reasons why a call has no usable answer
+//!
 //! The Worker sends them to Durable Objects (`actor::rates::client`); tests send them to fakes.
 
 mod actor_key;
@@ -47,17 +50,17 @@ pub struct Ask {
 pub struct Demand {
     /// The limit's name, such as `login/ip`.
     pub limit: String,
-    /// What the limit allows.
+    /// The rate or the quota.
     pub terms: Terms,
-    /// Tokens that the request takes, at most the burst or the day's count; 0 if the question is about
-    /// the wish alone.
+    /// Tokens that the request takes, at most the burst or the day's count; 0 if the question is
+    /// about the wish alone.
     pub cost: u64,
     /// Tokens that each request takes, from 1.
     pub per_request: u64,
     /// Tokens that the isolate would like to hold beyond `cost`.
     pub wish: Wish,
-    /// Tokens that the caller has used up and the isolate has not reported yet. The actor takes them
-    /// first, as far as the bucket has them.
+    /// Tokens that the caller has used up and the isolate has not reported yet. The actor takes
+    /// them first, as far as the bucket has them.
     pub unreported: u64,
     /// Quota tokens that the isolate held and gives back; `None` for a rate, or if it held none.
     pub unused: Option<UnusedTokens>,
@@ -68,9 +71,10 @@ pub struct Demand {
 }
 
 impl Ask {
-    /// The same question for a second try, after the answer to the first may have been lost. It gives
-    /// no quota tokens back: twice given back, they would be spent twice. It reports unreported tokens
-    /// again: taken twice they cost the caller, and never taken they would be given away.
+    /// The same question for a second try, after the answer to the first may have been lost. It
+    /// gives no quota tokens back: twice given back, they would be spent twice. It reports
+    /// unreported tokens again: taken twice they cost the caller, and never taken they would be
+    /// given away.
     pub fn repeated(&self) -> Ask {
         let mut ask = self.clone();
         for demand in &mut ask.demands {
@@ -81,8 +85,8 @@ impl Ask {
 }
 
 impl Demand {
-    /// The name of the limit's bucket for `subject`. It does not depend on the terms, so a limit keeps
-    /// its buckets when its rate changes: a TAT is a time, whatever the rate.
+    /// The name of the limit's bucket for `subject`. It does not depend on the terms, so a limit
+    /// keeps its buckets when its rate changes: a TAT is a time, whatever the rate.
     pub fn bucket(&self, subject: Option<Subject>) -> BucketId {
         let mut hasher = blake3::Hasher::new();
         hasher.update(self.limit.as_bytes());
@@ -101,11 +105,12 @@ impl Demand {
 pub struct UnusedTokens {
     /// The number of tokens.
     pub tokens: u64,
-    /// The end of the day that they belong to, in Unix seconds. On another day they are worth nothing.
+    /// The end of the day that they belong to, in Unix seconds. On another day they are worth
+    /// nothing.
     pub until: u64,
 }
 
-/// What a limit allows.
+/// The rate or the quota of a limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Terms {
     /// A rate over a rolling period.
@@ -128,8 +133,8 @@ pub enum Enforcement {
 pub struct Reply {
     /// One outcome per demand, in their order.
     pub outcomes: Vec<Outcome>,
-    /// The grant for each wish, in the demands' order; `None` if nothing was granted. A rate may grant
-    /// a wish even if the request itself is refused.
+    /// The grant for each wish, in the demands' order; `None` if nothing was granted. A rate may
+    /// grant a wish even if the request itself is refused.
     pub grants: Vec<Option<Grant>>,
     /// The time that the actor would like its grants to last, 0.5 to 10 s.
     pub horizon: Span,
@@ -142,16 +147,16 @@ pub struct Reply {
 /// The result of one demand. Times are spans from the actor's now, so that clocks need not agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// There were enough tokens. They were taken, unless another limit of the question refused or the
-    /// intent was [`Intent::Peek`].
+    /// There were enough tokens. They were taken, unless another limit of the question refused or
+    /// the intent was [`Intent::Peek`].
     Met {
         /// Whole tokens left, from 0 to the burst or the day's count.
         left: u64,
-        /// The time until there is one more; zero if the bucket is full. For a quota: the time until its
-        /// day ends.
+        /// The time until there is one more; zero if the bucket is full. For a quota: the time
+        /// until its day ends.
         more: Span,
-        /// For a rate: how far the first of the taken slots lies ahead. Zero for a quota, whose tokens
-        /// are good until its day ends.
+        /// For a rate: how far the first of the taken slots lies ahead. Zero for a quota, whose
+        /// tokens are good until its day ends.
         slot: Span,
         /// For a quota: the end of its day, in Unix seconds. `None` for a rate.
         until: Option<u64>,
@@ -162,8 +167,8 @@ pub enum Outcome {
         left: u64,
         /// The time until there are enough.
         wait: Span,
-        /// For a quota: the end of its day, in Unix seconds, which is one instant on every clock. `None`
-        /// for a rate.
+        /// For a quota: the end of its day, in Unix seconds, which is one instant on every clock.
+        /// `None` for a rate.
         until: Option<u64>,
     },
     /// The actor keeps as many buckets as it can, all of them in debt.

@@ -1,8 +1,8 @@
 //! Questions and answers about rates and quotas as text, in JSON.
 //!
 //! The texts are small enough for a header. A Durable Object would have to read a body through
-//! streams, chunk by chunk. For a few seconds after a deploy, old and new code talk to each other, so
-//! tests pin these texts: they may gain fields, and must not change.
+//! streams, chunk by chunk. For a few seconds after a deploy, old and new code talk to each other,
+//! so tests pin these texts: they may gain fields, and must not change.
 
 use crate::identity::digest::Subject;
 use crate::limit::calendar::Zone;
@@ -12,8 +12,8 @@ use crate::limit::time::Span;
 use crate::protocol::rates::{Ask, Demand, Enforcement, Grant, Intent, Outcome, Reply, Terms, UnusedTokens};
 use serde::{Deserialize, Serialize};
 
-/// The version of both texts. It changes if an older reader would misunderstand a text. It stays if a
-/// field is added, which older readers skip.
+/// The version of both texts. It changes if an older reader would misunderstand a text. It stays if
+/// a field is added, which older readers skip.
 const VERSION: u8 = 1;
 
 #[derive(Serialize, Deserialize)]

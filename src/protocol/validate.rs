@@ -1,8 +1,9 @@
-//! Whether an actor can have said what it is heard to say.
+//! Rejects answers about rates and quotas that no correct actor could give.
 //!
-//! An answer may come from another version, through a fault, or from a damaged actor. What no actor can have said to this question is not
-//! believed at all: then `on_error` decides, which keeps its guarantee, where a lease of made-up slots would not. What is only
-//! unusual is read so that nobody is let in or locked out by it.
+//! An answer may come from another version, through a fault, or from a damaged actor. If it is
+//! impossible for its question, the isolate believes no part of it, and `on_error` decides. That
+//! keeps the guarantee of the limit; a lease of made-up slots would break it. An answer that is
+//! only unusual is read so that it lets no caller in, and locks no caller out.
 
 use crate::limit::gcra::Gcra;
 use crate::limit::lease::{HORIZON, LONGEST_HORIZON, max_lead};
@@ -10,44 +11,46 @@ use crate::limit::time::{Span, Time};
 use crate::limit::warmup;
 use crate::protocol::rates::{Ask, CallError, Demand, Grant, Outcome, Reply, Terms};
 
-/// No calendar day is longer, by whatever clock.
-const DAY: Span = Span::from_secs(49 * 60 * 60);
+/// No calendar day is longer, even one on which its time zone moves across the date line.
+const LONGEST_DAY: Span = Span::from_secs(49 * 60 * 60);
 
-/// More rows than this no actor writes for one demand, nor asks D1 as often.
-const WORK: u32 = 8;
+/// The most rows that an actor writes for one demand, and the most statements that it sends to D1.
+const MOST_WORK: u32 = 8;
 
-/// Who is full may say so for no longer, whatever else it has in its table: nobody believes it for longer either.
-const FULL: Span = Span::from_secs(60);
+/// The longest time for which an actor's word that it is full is believed.
+const LONGEST_FULL: Span = Span::from_secs(60);
 
-/// How far wrong a clock may be by which a day's end is judged.
-const SKEW: Span = Span::from_secs(60 * 60);
+/// The most that the clocks of isolate and actor may differ, where the end of a day is compared.
+const CLOCK_SKEW: Span = Span::from_secs(60 * 60);
 
-/// The answer to `ask`, if it can be one.
+/// Returns the answer to `ask`, with unusual numbers cut down to their bounds. `wall` is the time
+/// of the isolate's wall clock.
 ///
 /// # Errors
-/// [`CallError::Nonsense`], which says what cannot be.
-pub fn believe(ask: &Ask, mut reply: Reply, wall: Time) -> Result<Reply, CallError> {
+/// [`CallError::Nonsense`], which names the limit and the part that cannot be.
+pub fn valid_reply(ask: &Ask, mut reply: Reply, wall: Time) -> Result<Reply, CallError> {
     if reply.outcomes.len() != ask.demands.len() {
         return Err(CallError::Nonsense("it is the answer to another question".into()));
     }
     reply.grants.resize(ask.demands.len(), None);
     reply.horizon = reply.horizon.max(HORIZON).min(LONGEST_HORIZON);
-    // They are counted against `BUDGET`, of which one answer must not spend the day.
-    let most = WORK.saturating_mul(u32::try_from(ask.demands.len()).unwrap_or(u32::MAX));
+    // Rows and statements count against `BUDGET`, and one answer must not spend a whole day's.
+    let most = MOST_WORK.saturating_mul(u32::try_from(ask.demands.len()).unwrap_or(u32::MAX));
     (reply.rows, reply.d1) = (reply.rows.min(most), reply.d1.min(most));
     let mut wrong = None;
     for ((demand, outcome), grant) in ask.demands.iter().zip(&mut reply.outcomes).zip(&reply.grants) {
         if let (Terms::Quota(count, _), Outcome::Met { left, .. } | Outcome::Refused { left, .. }) =
             (&demand.terms, &mut *outcome)
         {
-            // A day's count that has become smaller is news to the actor until it asks D1 again.
+            // An actor learns of a smaller daily count only when it asks D1 again.
             *left = (*left).min(*count);
         }
         if let Outcome::Full { wait } = outcome {
-            *wait = (*wait).min(FULL);
+            *wait = (*wait).min(LONGEST_FULL);
         }
-        let alone = ask.subject.is_none() && matches!(outcome, Outcome::Full { .. });
-        let full = alone.then_some("it is full of one bucket");
+        // The actor of a `global` limit keeps that limit's bucket alone.
+        let full_of_one = ask.subject.is_none() && matches!(outcome, Outcome::Full { .. });
+        let full = full_of_one.then_some("it is full of one bucket");
         let problem =
             full.or_else(|| outcome_problem(demand, outcome, wall)).or_else(|| grant_problem(demand, (*grant)?));
         wrong = wrong.or(problem.map(|problem| (demand, problem)));
@@ -63,19 +66,21 @@ pub fn believe(ask: &Ask, mut reply: Reply, wall: Time) -> Result<Reply, CallErr
     }
 }
 
-/// How far ahead of its now an actor's TAT may lie for a limit.
+/// The furthest that an actor's TAT of a limit may lie ahead of its now.
 fn furthest(gcra: &Gcra) -> Span {
     gcra.capacity().plus(max_lead(gcra, 0))
 }
 
+/// The reason why no actor can have this outcome for `demand`; `None` if an actor can.
 fn outcome_problem(demand: &Demand, outcome: &Outcome, wall: Time) -> Option<&'static str> {
     let (burst, longest) = match &demand.terms {
         Terms::Rate(gcra) => {
-            // While a rate warms up, it takes by up to a ramp longer to regain anything; it may be the ramp of other settings.
+            // During a warm-up, a rate needs up to a ramp longer to regain a token. The ramp may be
+            // of other settings than this isolate's.
             let ramp = if demand.warmup == Span::ZERO { Span::ZERO } else { warmup::LONGEST };
             (gcra.burst(), furthest(gcra).plus(gcra.interval()).plus(ramp))
         }
-        Terms::Quota(count, _) => (*count, DAY),
+        Terms::Quota(count, _) => (*count, LONGEST_DAY),
     };
     let (left, wait, slot, until) = match *outcome {
         Outcome::Met { left, more, slot, until } => (left, more, slot, until),
@@ -83,8 +88,9 @@ fn outcome_problem(demand: &Demand, outcome: &Outcome, wall: Time) -> Option<&'s
         Outcome::Full { .. } | Outcome::Unknown => return None,
     };
     let end = until.map(|until| Time::from_millis(until.saturating_mul(1_000)));
-    let rate = matches!(demand.terms, Terms::Rate(_));
-    let no_day = end.is_some_and(|end| rate || end.plus(SKEW) < wall || wall.plus(DAY).plus(SKEW) < end);
+    let is_rate = matches!(demand.terms, Terms::Rate(_));
+    let no_day =
+        end.is_some_and(|end| is_rate || end.plus(CLOCK_SKEW) < wall || wall.plus(LONGEST_DAY).plus(CLOCK_SKEW) < end);
     match () {
         () if left > burst => Some("more is left than there can be"),
         () if wait > longest => Some("a longer wait than there can be"),
@@ -94,6 +100,7 @@ fn outcome_problem(demand: &Demand, outcome: &Outcome, wall: Time) -> Option<&'s
     }
 }
 
+/// The reason why no actor can grant this to `demand`; `None` if an actor can.
 fn grant_problem(demand: &Demand, grant: Grant) -> Option<&'static str> {
     if grant.count > demand.wish.ahead.max(demand.wish.waiting) {
         return Some("more is granted than was wished for");

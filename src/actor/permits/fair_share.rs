@@ -9,11 +9,11 @@ const TURN_SECS: u64 = 10;
 
 /// The fair share of the holder that asks and wants `wants` permits, of a cap of `cap`.
 ///
-/// No holder's share is larger than its want, and the holders that want more share the rest equally:
-/// `share = min(want, level)`, with the highest `level` for which all shares fit. Holders of a higher
-/// priority come first: the larger of their wants and the part that is reserved for them is taken off
-/// the cap before. If all wants fit, the share is everything that is left then. Holders of a lower
-/// priority count with at most the permits that they hold.
+/// No holder's share is larger than its want, and the holders that want more share the rest
+/// equally: `share = min(want, level)`, with the highest `level` for which all shares fit. Holders
+/// of a higher priority come first: the larger of their wants and the part that is reserved for
+/// them is taken off the cap before. If all wants fit, the share is everything that is left then.
+/// Holders of a lower priority count with at most the permits that they hold.
 pub(super) fn fair_share(holders: &[(u64, Holding)], ask: &PermitAsk, wants: u64, cap: u64, now: Time) -> u64 {
     let &PermitAsk { holder, reserve, .. } = ask;
     let other_holders = || holders.iter().filter(|(id, _)| *id != holder);

@@ -1,8 +1,8 @@
 //! The lender: a cap's actor lends permits to isolates for a term.
 //!
 //! **Invariant:** `sum of the permits of all holders ≤ cap`. If the cap becomes smaller, the lender
-//! lends nothing more until the sum is below it. See [`protocol::permits`](crate::protocol::permits)
-//! for the whole protocol.
+//! lends nothing more until the sum is below it. See
+//! [`protocol::permits`](crate::protocol::permits) for the whole protocol.
 
 use crate::actor::permits::fair_share::fair_share;
 use crate::actor::permits::holding::Holding;
@@ -20,8 +20,8 @@ pub const ROW_TERM: Span = Span::from_secs(2 * (TERM.as_millis() / 1_000));
 /// A holder without permits counts in fair shares for this long after its last question.
 const WANTED: Span = Span::from_secs(2);
 
-/// The least time after which a holder with too few permits asks again. A free permit may stay unused
-/// for as long.
+/// The least time after which a holder with too few permits asks again. A free permit may stay
+/// unused for as long.
 const ASK_AGAIN: Span = Span::from_millis(50);
 
 /// The time that each holder with too few permits adds to that. All of them together then ask about
@@ -62,8 +62,8 @@ pub trait PermitStore {
     /// A sentence, if the storage refuses.
     fn delete(&self, holder: u64) -> Result<u32, String>;
 
-    /// Saves the size that an adaptive cap has found; returns the rows written. A store that does not
-    /// keep it makes the next life of the actor begin at the cap's floor.
+    /// Saves the size that an adaptive cap has found; returns the rows written. A store that does
+    /// not keep it makes the next life of the actor begin at the cap's floor.
     ///
     /// # Errors
     /// A sentence, if the storage refuses.
@@ -126,8 +126,8 @@ impl PermitLender {
         let cap = self.cap(ask, known.map_or(0, |known| known.told_cap), now);
         rows = rows.saturating_add(self.save_cap(store)?);
 
-        // From its question on, the holder uses no more than it keeps. If it keeps more than the lender
-        // knows of, its term has passed here, and it gets back the part that is still free.
+        // From its question on, the holder uses no more than it keeps. If it keeps more than the
+        // lender knows of, its term has passed here, and it gets back the part that is still free.
         let own = known.map_or(0, |known| known.permits).min(ask.keeps);
         let others = self.holders.iter().filter(|(id, _)| *id != ask.holder);
         let others = others.map(|(_, other)| other.permits).fold(0, u64::saturating_add);
@@ -165,8 +165,8 @@ impl PermitLender {
         self.holdings().map(|holding| holding.permits).fold(0, u64::saturating_add)
     }
 
-    /// Takes back the permits whose term has ended. Returns the earliest end of a term that is left;
-    /// `None` if nothing is lent.
+    /// Takes back the permits whose term has ended. Returns the earliest end of a term that is
+    /// left; `None` if nothing is lent.
     ///
     /// # Errors
     /// The storage's.
@@ -234,13 +234,14 @@ impl PermitLender {
         let mut problem = None;
         self.holders.retain_mut(|(holder, holding)| {
             let stays = if holding.permits > 0 { now < holding.until } else { now < holding.asked.plus(WANTED) };
-            // A live holder asks again within a term, so a restored row that claims a longer one is cut
-            // down: a broken clock may have written it.
+            // A live holder asks again within a term, so a restored row that claims a longer one is
+            // cut down: a broken clock may have written it.
             holding.until = holding.until.min(now.plus(TERM));
             if !stays && holding.row_until.is_some() {
                 match store.delete(*holder) {
                     Ok(written) => rows = rows.saturating_add(written),
-                    // The permits stay lent while the row is there: the actor's next life would count it.
+                    // The permits stay lent while the row is there: the actor's next life would
+                    // count it.
                     Err(found) => {
                         problem = Some(found);
                         return true;

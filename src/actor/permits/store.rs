@@ -1,4 +1,5 @@
-//! The permits of a cap in the actor's SQLite: one row per holder, and one for an adaptive cap's size.
+//! The permits of a cap in the actor's SQLite: one row per holder, and one for an adaptive cap's
+//! size.
 
 use crate::actor::permits::lender::{PermitLender, PermitRow, PermitStore};
 use crate::actor::sql::{self, Sql};

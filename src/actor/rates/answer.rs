@@ -1,9 +1,9 @@
 //! An actor's answer to a question about rates and quotas: look, prepay quotas from D1, look again,
 //! take.
 //!
-//! Only D1 makes an answer wait, and the actor serves other questions meanwhile. The actor therefore
-//! takes nothing from a rate before its last wait is over. Tokens that D1 has counted by then belong
-//! to this question; if a limit refuses after all, they are kept for later questions.
+//! Only D1 makes an answer wait, and the actor serves other questions meanwhile. The actor
+//! therefore takes nothing from a rate before its last wait is over. Tokens that D1 has counted by
+//! then belong to this question; if a limit refuses after all, they are kept for later questions.
 
 use crate::actor::rates::buckets::{BucketStore, Buckets};
 use crate::actor::rates::demand_bucket::DemandBucket;
@@ -61,8 +61,8 @@ pub async fn answer(
     handed_out.map(|()| reply)
 }
 
-/// Brings the buckets up to date, takes the tokens that were not reported yet, and writes the outcome
-/// that each limit would have now. A quota that is not known to be used up counts as met.
+/// Brings the buckets up to date, takes the tokens that were not reported yet, and writes the
+/// outcome that each limit would have now. A quota that is not known to be used up counts as met.
 fn look(
     buckets: &mut Buckets,
     demands: &[DemandBucket<'_>],
@@ -77,7 +77,8 @@ fn look(
         let Some(gcra) = target.rate() else { continue };
         reply.rows = reply.rows.saturating_add(buckets.advance_warmup(target, &gcra, store, now)?);
         let bucket = buckets.table.get(target.id);
-        // A TAT that was cut down is saved, or the next life of the actor would begin with the old one.
+        // A TAT that was cut down is saved, or the next life of the actor would begin with the old
+        // one.
         let settled = gcra.clamp_tat(bucket.tat, now, max_lead(&gcra, target.demand.cost));
         if settled < bucket.tat {
             reply.rows = reply.rows.saturating_add(store.save(target.id, settled)?);
@@ -132,8 +133,8 @@ fn outcome_now(buckets: &Buckets, target: &DemandBucket<'_>, now: Time, wall: Ti
     }
 }
 
-/// Takes the request's tokens from every rate that has enough, if `taken` is `All`, and grants wishes
-/// in any case. Saves before it hands out.
+/// Takes the request's tokens from every rate that has enough, if `taken` is `All`, and grants
+/// wishes in any case. Saves before it hands out.
 fn hand_out(
     buckets: &mut Buckets,
     demands: &[DemandBucket<'_>],
@@ -161,7 +162,8 @@ fn hand_out(
         let wish = Wish { ahead: wish.ahead.min(most), ..*wish };
         let grant = grant(&gcra, after_take, now, wish, *per_request, reply.horizon);
         let tat = grant.map_or(after_take, |grant| grant.tat);
-        // Unreported tokens have moved the TAT as well, in `look`, and a crash must not forget them.
+        // Unreported tokens have moved the TAT as well, in `look`, and a crash must not forget
+        // them.
         if tat == bucket.tat && target.demand.unreported == 0 {
             continue;
         }

@@ -1,8 +1,8 @@
 //! The memory of an actor that keeps rates and quotas.
 //!
-//! **Invariant:** whenever the actor hands out tokens of a bucket whose debt is then `durable_after`
-//! or more, `TAT in memory ≤ saved TAT`. A bucket that wakes up after a crash is therefore never
-//! fuller than it was.
+//! **Invariant:** whenever the actor hands out tokens of a bucket whose debt is then
+//! `durable_after` or more, `TAT in memory ≤ saved TAT`. A bucket that wakes up after a crash is
+//! therefore never fuller than it was.
 
 use crate::actor::rates::demand_bucket::DemandBucket;
 use crate::actor::rates::prepaid_quota::PrepaidQuotas;
@@ -16,9 +16,9 @@ use crate::limit::time::{Span, Time};
 use crate::limit::warmup::{SavedWarmup, Warmup, WarmupStep};
 use crate::protocol::circuit_breaker::CircuitBreaker;
 
-/// The number of buckets that one actor keeps. They take about 10 MB, a small part of the memory that
-/// its isolate may use. With more, a flood of new callers takes more memory; with fewer, such a flood
-/// fills the actor sooner, and newcomers are refused.
+/// The number of buckets that one actor keeps. They take about 10 MB, a small part of the memory
+/// that its isolate may use. With more, a flood of new callers takes more memory; with fewer, such
+/// a flood fills the actor sooner, and newcomers are refused.
 pub const CAPACITY: usize = 100_000;
 
 /// The actor's storage for buckets.

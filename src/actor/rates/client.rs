@@ -1,4 +1,4 @@
-//! Asking an actor from the Worker.
+//! The isolate's side of a call to an actor of rates and quotas.
 
 use crate::actor::call::call;
 use crate::actor::name::{Region, object_name};
@@ -10,18 +10,19 @@ use crate::runtime::timeout::with_timeout;
 use worker::Env;
 use worker::js_sys::Reflect;
 
-/// The header that carries a question.
+/// The header that carries a question about rates and quotas.
 pub const ASK: &str = "penstock-ask";
-/// The header that carries an answer.
+/// The header that carries its answer.
 pub const REPLY: &str = "penstock-reply";
 
-/// The actors behind the `BUCKETS` binding, for one request. Most requests ask none of them, so the binding and the request's
-/// `cf` are looked at only when one is asked: reading `cf` alone costs more than a decision from the wallet.
+/// The actors behind the binding `BUCKETS`, for one request. Most requests ask no actor, so the
+/// binding and the request's `cf` are read only for a call: reading `cf` alone costs more than a
+/// decision from the lease cache.
 #[derive(Debug)]
 pub struct Client {
-    /// Where the binding is.
+    /// The Worker's environment, which has the binding.
     pub env: Env,
-    /// The request, which knows where it arrived.
+    /// The request, which knows its data centre.
     pub request: web_sys::Request,
 }
 
@@ -29,8 +30,9 @@ impl Actors for Client {
     async fn ask(&self, actor: &ActorKey<'_>, ask: &Ask, patience: Span) -> Result<Reply, CallError> {
         let tries = async {
             match self.once(actor, ask).await {
-                // The way broke. The question may have been answered all the same, so a second one can cost the caller a
-                // token, never give one away. An overloaded actor is never asked twice: that is how outages grow.
+                // The actor may have acted on the first question. A second one can cost the caller
+                // tokens, and gives none away. An overloaded actor is asked once: repeated calls
+                // make outages grow.
                 Err(CallError::Disconnected) => self.once(actor, &ask.repeated()).await,
                 answer => answer,
             }
@@ -44,7 +46,7 @@ impl Actors for Client {
 }
 
 impl Client {
-    /// The same, for work that outlives the request.
+    /// The same actors, for work that outlives the request.
     pub fn again(&self) -> Client {
         Client { env: self.env.clone(), request: Clone::clone(&self.request) }
     }
@@ -60,8 +62,8 @@ impl Client {
     }
 }
 
-/// The code of the data centre that the request arrived in. Not read through the typed `cf`, which panics where a
-/// property is missing.
+/// The code of the data centre that the request arrived in; `None` if the platform does not say.
+/// Read as a plain property: the typed `cf` panics if a property is missing.
 fn colo(request: &web_sys::Request) -> Option<String> {
     let cf = Reflect::get(request, &"cf".into()).ok()?;
     Reflect::get(&cf, &"colo".into()).ok()?.as_string()

@@ -1,7 +1,8 @@
-//! Quota tokens that an actor holds: counted in D1 and not used yet; and the memory of used-up quotas.
+//! Quota tokens that an actor holds: counted in D1 and not used yet; and the memory of used-up
+//! quotas.
 //!
-//! Both only save calls. An entry that is dropped costs a D1 statement or some tokens. It never lets
-//! a request pass beyond its quota.
+//! Both only save calls. An entry that is dropped costs a D1 statement or some tokens. It never
+//! lets a request pass beyond its quota.
 
 use crate::identity::digest::Subject;
 use crate::ledger::UnusedQuota;
@@ -81,8 +82,9 @@ impl PrepaidQuotas {
             .is_some_and(|known| known.count == account.count && known.cost == cost && now < known.until)
     }
 
-    /// Takes out `cost` tokens, and up to `wish` more. Returns the number of tokens beyond `cost`, and
-    /// the number left of the day. `None` if there are fewer than `cost` tokens, or none at all.
+    /// Takes out `cost` tokens, and up to `wish` more. Returns the number of tokens beyond `cost`,
+    /// and the number left of the day. `None` if there are fewer than `cost` tokens, or none at
+    /// all.
     pub fn draw(&mut self, account: Account<'_>, cost: u64, wish: u64, now: Time) -> Option<(u64, u64)> {
         let quota = self.get_or_insert(account, now);
         quota.asked = now;

@@ -90,7 +90,8 @@ struct QuotaPrepayment<'a, L> {
 }
 
 impl<L: Ledger> QuotaPrepayment<'_, L> {
-    /// Takes back the tokens that the isolate held and does not use, if they are of the current day.
+    /// Takes back the tokens that the isolate held and does not use, if they are of the current
+    /// day.
     fn take_back(&self, target: &DemandBucket<'_>, wall: Time) {
         let today = self.account.day.end.as_secs();
         if let Some(unused) = target.demand.unused.filter(|unused| unused.until == today) {
@@ -115,8 +116,8 @@ impl<L: Ledger> QuotaPrepayment<'_, L> {
         Served { outcome, more }
     }
 
-    /// Has D1 count the request's tokens and a chunk. If the day has no room for both, D1 counts the
-    /// request's tokens alone.
+    /// Has D1 count the request's tokens and a chunk. If the day has no room for both, D1 counts
+    /// the request's tokens alone.
     async fn count(&self, reply: &mut Reply, patience: Span, wall: &impl Fn() -> Time) -> Served {
         let begun = wall();
         let chunk = {
@@ -135,7 +136,8 @@ impl<L: Ledger> QuotaPrepayment<'_, L> {
             let permission = {
                 let mut buckets = self.buckets.borrow_mut();
                 let now = buckets.now(wall());
-                // Without the breaker, a D1 that hangs would take the whole patience of each question.
+                // Without the breaker, a D1 that hangs would take the whole patience of each
+                // question.
                 if patience == Span::ZERO { None } else { buckets.ledger_breaker.admit(now, patience) }
             };
             let Some(permission) = permission else { return Served { outcome: Outcome::Unknown, more: 0 } };

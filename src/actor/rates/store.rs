@@ -1,5 +1,5 @@
-//! Rates in the actor's SQLite: one row per bucket whose debt outlives an eviction, and one per bucket
-//! with a warm-up.
+//! Rates in the actor's SQLite: one row per bucket whose debt outlives an eviction, and one per
+//! bucket with a warm-up.
 
 use crate::actor::rates::buckets::{BucketStore, Buckets};
 use crate::actor::sql::{self, Sql};
@@ -33,14 +33,14 @@ pub struct SqlBucketStore {
 }
 
 impl SqlBucketStore {
-    /// The store in `sql`. It creates no table before it has something to save: an object with an empty
-    /// database costs no storage.
+    /// The store in `sql`. It creates no table before it has something to save: an object with an
+    /// empty database costs no storage.
     pub fn new(sql: SqlStorage) -> SqlBucketStore {
         SqlBucketStore { sql: Sql(sql), created: Cell::new(false), saved: Cell::new(false) }
     }
 
-    /// Hands every saved bucket to `buckets`. A row that cannot be read is no error: its bucket counts
-    /// as empty until it would be full again.
+    /// Hands every saved bucket to `buckets`. A row that cannot be read is no error: its bucket
+    /// counts as empty until it would be full again.
     ///
     /// # Errors
     /// SQLite's own.
@@ -73,8 +73,8 @@ impl SqlBucketStore {
         Ok(report)
     }
 
-    /// Deletes the rows of buckets at rest. Returns the earliest time at which there will be another
-    /// row to delete; `None` if no row is left.
+    /// Deletes the rows of buckets at rest. Returns the earliest time at which there will be
+    /// another row to delete; `None` if no row is left.
     ///
     /// # Errors
     /// SQLite's own.

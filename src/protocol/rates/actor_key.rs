@@ -4,9 +4,9 @@ use crate::identity::digest::Subject;
 use core::num::NonZeroU32;
 use std::borrow::Cow;
 
-/// The number of objects per region for addresses, and of objects in all for keys. One object serves
-/// about 1,000 requests a second. Changing it moves subjects to other objects, where their buckets
-/// are full.
+/// The number of objects per region for addresses, and of objects in all for keys. One object
+/// serves about 1,000 requests a second. Changing it moves subjects to other objects, where their
+/// buckets are full.
 pub const SHARDS: NonZeroU32 = NonZeroU32::new(32).unwrap();
 
 /// The actor that keeps a bucket. Subjects share actors, by the shard of their digest.

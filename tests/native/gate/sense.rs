@@ -6,7 +6,7 @@ use penstock::gate::decision::Reason;
 use penstock::limit::lease::{LONGEST_HORIZON, Wish};
 use penstock::limit::time::Span;
 use penstock::protocol::rates::{CallError, Demand, Grant, Outcome, Reply};
-use penstock::protocol::validate::believe;
+use penstock::protocol::validate::valid_reply;
 
 const SECOND: Span = Span::from_secs(1);
 const DAY: u64 = 24 * 60 * 60;
@@ -26,7 +26,7 @@ fn sixty() -> Demand {
 
 fn judge(demand: Demand, outcome: Outcome, grant: Option<Grant>) -> Result<Reply, CallError> {
     let reply = Reply { outcomes: vec![outcome], grants: vec![grant], horizon: SECOND, ..Reply::default() };
-    believe(&ask(1, vec![demand]), reply, EVENING)
+    valid_reply(&ask(1, vec![demand]), reply, EVENING)
 }
 
 #[test]
@@ -83,10 +83,10 @@ fn what_is_only_unusual_is_read_so_that_nobody_gains() {
         judge(quota("q", 100, "UTC"), met(700, SECOND, Span::ZERO, Some(EVENING.as_secs() + 60)), None).unwrap();
     assert!(matches!(shrunk.outcomes[0], Outcome::Met { left: 100, .. }), "a day's count that has become smaller");
     let reply = Reply { outcomes: vec![Outcome::Unknown], horizon: SECOND.times(1_000_000), ..Reply::default() };
-    let read = believe(&ask(1, vec![sixty()]), reply, EVENING).unwrap();
+    let read = valid_reply(&ask(1, vec![sixty()]), reply, EVENING).unwrap();
     assert_eq!((read.horizon, read.grants), (LONGEST_HORIZON, vec![None]));
     let costly = Reply { outcomes: vec![Outcome::Unknown], rows: u32::MAX, d1: u32::MAX, ..Reply::default() };
-    let read = believe(&ask(1, vec![sixty()]), costly, EVENING).unwrap();
+    let read = valid_reply(&ask(1, vec![sixty()]), costly, EVENING).unwrap();
     assert!(read.rows < 100 && read.d1 < 100, "what counts against the day's budget");
 }
 
@@ -94,7 +94,7 @@ fn what_is_only_unusual_is_read_so_that_nobody_gains() {
 fn an_answer_to_another_question_is_none() {
     for outcomes in [vec![], vec![Outcome::Unknown; 2]] {
         let reply = Reply { outcomes, ..Reply::default() };
-        assert!(believe(&ask(1, vec![sixty()]), reply, EVENING).is_err());
+        assert!(valid_reply(&ask(1, vec![sixty()]), reply, EVENING).is_err());
     }
 }
 
