@@ -42,7 +42,7 @@ fn start() {
 /// promise of every answer.
 #[wasm_bindgen]
 pub fn fetch(request: web_sys::Request, env: Env, context: worker_sys::Context) -> JsValue {
-    value_or_promise(runtime::clock::once_a_turn(http::serve::serve(request, env, context)))
+    value_or_promise(runtime::clock::read_once_per_poll(http::serve::serve(request, env, context)))
 }
 
 /// Answers a request that has gone on to the origin, where something was `thrown`; or one that an instance has left without an answer by

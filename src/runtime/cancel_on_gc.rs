@@ -1,8 +1,12 @@
-//! Work that is dropped when nothing can go on with it any more.
+//! Drops a request's future once nothing can wake it any more.
 //!
-//! When a client leaves, the runtime ends its request's context without a word: what its work waits for never comes. Nobody would drop
-//! that work then, for nothing in JavaScript knows of it. So work has an *owner* there, an object that is held by all that it waits for
-//! ([`hear`](crate::runtime::promise)), and by nothing else: once that is gone the owner is garbage, and its finalizer drops the work.
+//! When a client leaves, the runtime ends its request's context silently: promises and timers of
+//! that request never settle. Nothing in JavaScript knows the future that waits for them, so it
+//! would stay in memory for ever.
+//!
+//! So each future has an *owner*, a JavaScript object. Only the callbacks of the promises and
+//! timers that the future waits for hold it ([`promise`](crate::runtime::promise)). Once the
+//! runtime has dropped those callbacks the owner is garbage, and its finalizer drops the future.
 
 use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
@@ -13,37 +17,40 @@ use worker::wasm_bindgen::prelude::wasm_bindgen;
 use worker::wasm_bindgen::{JsCast, JsValue};
 
 thread_local! {
-    static CURRENT: RefCell<Option<Current>> = const { RefCell::new(None) };
+    /// The future that is being polled. `None` between polls, and for futures without an owner.
+    static POLLED: RefCell<Option<Polled>> = const { RefCell::new(None) };
 }
 
-/// Whose turn it is.
-struct Current {
-    work: Rc<dyn Cancel>,
-    /// Its owner, once there is something to wait for.
+/// The future that is being polled, and its owner.
+struct Polled {
+    task: Rc<dyn Cancel>,
+    /// `None` until the future first waits for a promise or timer.
     owner: Option<JsValue>,
 }
 
-/// What can be dropped before its time.
+/// A future that can be dropped before it completes.
 trait Cancel {
     fn cancel(&self);
 }
 
 struct Task<F> {
-    work: RefCell<Option<Pin<Box<F>>>>,
-    /// Of the task that waits for it, which is not dropped before it is done.
+    /// `None` once the future has completed or was cancelled.
+    future: RefCell<Option<Pin<Box<F>>>>,
+    /// Wakes the task that polls [`CancelOnGc`]. It has to run once more to end after a
+    /// cancellation.
     waker: Cell<Option<Waker>>,
 }
 
 impl<F> Cancel for Task<F> {
     fn cancel(&self) {
-        let work = self.work.try_borrow_mut().ok().and_then(|mut work| work.take());
-        if work.is_some() {
+        let future = self.future.try_borrow_mut().ok().and_then(|mut future| future.take());
+        if future.is_some() {
             self.waker.take().into_iter().for_each(Waker::wake);
         }
     }
 }
 
-/// What JavaScript holds of work; that goes with it.
+/// The JavaScript object that owns a future. The future is dropped with it.
 #[wasm_bindgen]
 pub struct Owner(Rc<dyn Cancel>);
 
@@ -53,24 +60,27 @@ impl Drop for Owner {
     }
 }
 
-/// The owner of the work whose turn it is, for what that waits for to hold; `undefined` for work that has none.
+/// Returns the owner of the future that is being polled, for a callback to hold. `undefined` when
+/// that future has no owner.
 pub fn owner() -> JsValue {
-    CURRENT.with_borrow_mut(|current| {
-        let Some(Current { work, owner }) = current else { return JsValue::UNDEFINED };
-        owner.get_or_insert_with(|| Owner(Rc::clone(work)).into()).clone()
+    POLLED.with_borrow_mut(|polled| {
+        let Some(Polled { task, owner }) = polled else { return JsValue::UNDEFINED };
+        owner.get_or_insert_with(|| Owner(Rc::clone(task)).into()).clone()
     })
 }
 
-/// What `work` comes to; `None` where its owner goes first.
-pub fn cancel_on_gc<F: Future + 'static>(work: F) -> CancelOnGc<F> {
-    let held = Task { work: RefCell::new(Some(Box::pin(work))), waker: Cell::default() };
-    CancelOnGc { held: Rc::new(held), owner: None }
+/// Returns a future that completes as `future` does, or with `None` when its owner is collected
+/// first.
+pub fn cancel_on_gc<F: Future + 'static>(future: F) -> CancelOnGc<F> {
+    let task = Task { future: RefCell::new(Some(Box::pin(future))), waker: Cell::default() };
+    CancelOnGc { task: Rc::new(task), owner: None }
 }
 
-/// As [`cancel_on_gc`] gives it.
+/// The future that [`cancel_on_gc`] returns.
 pub struct CancelOnGc<F> {
-    held: Rc<Task<F>>,
-    /// Not held, or it would never go.
+    task: Rc<Task<F>>,
+    /// Weak: a strong reference would keep the owner alive for ever. `None` until `future` first
+    /// waits.
     owner: Option<WeakRef>,
 }
 
@@ -78,22 +88,22 @@ impl<F: Future + 'static> Future for CancelOnGc<F> {
     type Output = Option<F::Output>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<F::Output>> {
-        let known = self.owner.as_ref().and_then(|owner| owner.deref());
-        let current = Current { work: self.held.clone(), owner: known.map(JsValue::from) };
-        let outer = CURRENT.replace(Some(current));
-        let polled = self.held.work.borrow_mut().as_mut().map(|work| work.as_mut().poll(context));
-        let current = CURRENT.replace(outer);
-        match polled {
+        let owner = self.owner.as_ref().and_then(|owner| owner.deref());
+        let inner = Polled { task: self.task.clone(), owner: owner.map(JsValue::from) };
+        let outer = POLLED.replace(Some(inner));
+        let result = self.task.future.borrow_mut().as_mut().map(|future| future.as_mut().poll(context));
+        let inner = POLLED.replace(outer);
+        match result {
             None => Poll::Ready(None),
-            Some(Poll::Ready(done)) => {
-                // The owner is there for a while yet, and needs nothing of it.
-                self.held.work.take();
-                Poll::Ready(Some(done))
+            Some(Poll::Ready(output)) => {
+                // The owner lives on until it is collected. It must not keep the future's memory.
+                self.task.future.take();
+                Poll::Ready(Some(output))
             }
             Some(Poll::Pending) => {
-                self.held.waker.set(Some(context.waker().clone()));
+                self.task.waker.set(Some(context.waker().clone()));
                 if self.owner.is_none() {
-                    let owner = current.and_then(|current| current.owner);
+                    let owner = inner.and_then(|inner| inner.owner);
                     self.owner = owner.map(|owner| WeakRef::new(owner.unchecked_ref()));
                 }
                 Poll::Pending

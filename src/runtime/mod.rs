@@ -1,8 +1,10 @@
 //! Glue to the Workers runtime: promises, timers, the clock.
 //!
-//! - [`clock`]: the one place that reads a clock
-//! - [`promise`]: a future for a JavaScript promise or a timer, which leaks nothing when dropped
-//! - [`sync_first`]: polls a future once and makes a promise only where one is needed; work after the answer
+//! - [`clock`]: the only file that reads a clock
+//! - [`promise`]: a future for a JavaScript promise or timer, which leaks nothing when it is
+//!   dropped
+//! - [`sync_first`]: polls a future at once, and makes a promise only when it has to wait; runs
+//!   work after the response
 //! - [`timeout`]: a future with a deadline
 //! - [`cancel_on_gc`]: drops a request's future once the runtime has dropped the request
 

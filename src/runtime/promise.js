@@ -1,37 +1,41 @@
-// What the module waits for. `owner` is held by whatever can still call, and by nothing else: see `owner.rs`.
+// Waits for promises and timers. `owner` is the JavaScript object that stands for a request's work
+// (see `cancel_on_gc.rs`). Only callbacks that can still be called hold it, so it becomes garbage,
+// and the work is dropped, once nothing can call back any more.
 
-/** Tells what `promise` comes to, once: `tell(well, value)`. */
-export function hear(promise, owner, tell) {
-  const ear = { tell };
+/** Calls `onSettled(isFulfilled, value)` once `promise` is settled. Returns the subscription. */
+export function subscribe(promise, owner, onSettled) {
+  const subscription = { onSettled };
   promise.then(
-    (value) => told(ear, owner, true, value),
-    (error) => told(ear, owner, false, error),
+    (value) => settle(subscription, owner, true, value),
+    (error) => settle(subscription, owner, false, error),
   );
-  return ear;
+  return subscription;
 }
 
-/** Tells when `ms` milliseconds have passed. */
-export function ring(ms, owner, tell) {
-  const ear = { tell };
-  const timer = setTimeout(told, ms, ear, owner, true);
-  // A timer that is an object holds what it calls.
-  ear.timer = typeof timer === "object" ? new WeakRef(timer) : timer;
-  return ear;
+/** Calls `onSettled(true)` after `ms` milliseconds. Returns the subscription. */
+export function startTimer(ms, owner, onSettled) {
+  const subscription = { onSettled };
+  const timer = setTimeout(settle, ms, subscription, owner, true);
+  // Where a timer is an object it holds its callback's arguments, and so the owner: it is held
+  // weakly.
+  subscription.timer = typeof timer === "object" ? new WeakRef(timer) : timer;
+  return subscription;
 }
 
-function told(ear, owner, well, value) {
-  // Until the module takes it, the owner is held by what it is for.
-  ear.owner = owner;
-  ear.tell?.(well, value);
+function settle(subscription, owner, isFulfilled, value) {
+  // The callback is gone after this call. The subscription holds the owner until the module has
+  // taken the value.
+  subscription.owner = owner;
+  subscription.onSettled?.(isFulfilled, value);
 }
 
-/** Nobody waits for it any more. */
-export function forget(ear) {
-  ear.tell = ear.owner = undefined;
-  if (ear.timer === undefined) return;
+/** Ends a subscription: its callback is not called any more. */
+export function unsubscribe(subscription) {
+  subscription.onSettled = subscription.owner = undefined;
+  if (subscription.timer === undefined) return;
   try {
-    clearTimeout(ear.timer instanceof WeakRef ? ear.timer.deref() : ear.timer);
+    clearTimeout(subscription.timer instanceof WeakRef ? subscription.timer.deref() : subscription.timer);
   } catch {
-    // Its context is gone, and the timer with it.
+    // The context of the timer's request is gone, and the timer with it.
   }
 }

@@ -1,5 +1,6 @@
-//! What is waited for: a promise, or a while. Unlike `JsFuture` it leaves nothing behind when it is dropped, though its promise should never
-//! be settled, as the runtime's are not once their request's client has left.
+//! A future for a JavaScript promise or timer. Unlike `JsFuture` it leaves nothing behind when it
+//! is dropped, even when its promise never settles. That happens: the runtime never settles the
+//! promises of a request whose client has left.
 
 use crate::limit::time::Span;
 use crate::runtime::cancel_on_gc::owner;
@@ -11,53 +12,59 @@ use worker::js_sys::Promise;
 use worker::wasm_bindgen::prelude::wasm_bindgen;
 use worker::wasm_bindgen::{JsValue, closure::Closure};
 
-type Tell = Closure<dyn FnMut(bool, JsValue)>;
+/// A callback that takes whether the promise was fulfilled, and its value or error.
+type OnSettled = Closure<dyn FnMut(bool, JsValue)>;
 
 mod js {
-    use super::{JsValue, Promise, Tell, wasm_bindgen};
+    use super::{JsValue, OnSettled, Promise, wasm_bindgen};
 
     #[wasm_bindgen(module = "/src/runtime/promise.js")]
     extern "C" {
-        pub fn hear(promise: Promise, owner: &JsValue, tell: &Tell) -> JsValue;
-        pub fn ring(ms: f64, owner: &JsValue, tell: &Tell) -> JsValue;
-        pub fn forget(ear: &JsValue);
+        pub fn subscribe(promise: Promise, owner: &JsValue, on_settled: &OnSettled) -> JsValue;
+        #[wasm_bindgen(js_name = startTimer)]
+        pub fn start_timer(ms: f64, owner: &JsValue, on_settled: &OnSettled) -> JsValue;
+        pub fn unsubscribe(subscription: &JsValue);
     }
 }
 
-/// What a promise comes to, as [`hear`] gives it.
+/// The future of a promise or timer.
 pub struct PromiseFuture {
-    said: Rc<RefCell<Said>>,
-    ear: JsValue,
-    _tell: Tell,
+    state: Rc<RefCell<PromiseState>>,
+    /// The subscription of `promise.js`, ended when this is dropped.
+    subscription: JsValue,
+    /// Kept alive for JavaScript to call.
+    _on_settled: OnSettled,
 }
 
-enum Said {
-    Nothing(Option<Waker>),
-    This(Result<JsValue, JsValue>),
+enum PromiseState {
+    /// Not settled. Holds the waker of the task that waits, once it was polled.
+    Pending(Option<Waker>),
+    Settled(Result<JsValue, JsValue>),
 }
 
-/// What `promise` comes to. Nobody may hold it meanwhile: it holds the owner.
+/// Returns the future of `promise`. The caller must not keep the promise: its callbacks hold the
+/// owner, and the owner must become garbage when the client leaves.
 pub fn future_of(promise: Promise) -> PromiseFuture {
-    PromiseFuture::new(|owner, tell| js::hear(promise, owner, tell))
+    PromiseFuture::new(|owner, on_settled| js::subscribe(promise, owner, on_settled))
 }
 
-/// Waits for as long as `span`.
+/// Waits for `span`.
 pub async fn sleep(span: Span) {
     let ms = span.as_nanos() as f64 / 1e6;
-    let _ = PromiseFuture::new(|owner, tell| js::ring(ms, owner, tell)).await;
+    let _ = PromiseFuture::new(|owner, on_settled| js::start_timer(ms, owner, on_settled)).await;
 }
 
 impl PromiseFuture {
-    fn new(ear: impl FnOnce(&JsValue, &Tell) -> JsValue) -> PromiseFuture {
-        let said = Rc::new(RefCell::new(Said::Nothing(None)));
-        let hearer = Rc::clone(&said);
-        let tell = Closure::new(move |well, value| {
-            let this = Said::This(if well { Ok(value) } else { Err(value) });
-            if let Said::Nothing(Some(waker)) = hearer.replace(this) {
+    fn new(subscribe: impl FnOnce(&JsValue, &OnSettled) -> JsValue) -> PromiseFuture {
+        let state = Rc::new(RefCell::new(PromiseState::Pending(None)));
+        let shared = Rc::clone(&state);
+        let on_settled = Closure::new(move |is_fulfilled, value| {
+            let settled = PromiseState::Settled(if is_fulfilled { Ok(value) } else { Err(value) });
+            if let PromiseState::Pending(Some(waker)) = shared.replace(settled) {
                 waker.wake();
             }
         });
-        PromiseFuture { ear: ear(&owner(), &tell), said, _tell: tell }
+        PromiseFuture { subscription: subscribe(&owner(), &on_settled), state, _on_settled: on_settled }
     }
 }
 
@@ -65,16 +72,16 @@ impl Future for PromiseFuture {
     type Output = Result<JsValue, JsValue>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let waiting = Said::Nothing(Some(context.waker().clone()));
-        match self.said.replace(waiting) {
-            Said::Nothing(_) => Poll::Pending,
-            Said::This(answer) => Poll::Ready(answer),
+        let pending = PromiseState::Pending(Some(context.waker().clone()));
+        match self.state.replace(pending) {
+            PromiseState::Pending(_) => Poll::Pending,
+            PromiseState::Settled(result) => Poll::Ready(result),
         }
     }
 }
 
 impl Drop for PromiseFuture {
     fn drop(&mut self) {
-        js::forget(&self.ear);
+        js::unsubscribe(&self.subscription);
     }
 }

@@ -1,4 +1,5 @@
-//! Work that is mostly done at once, and only else takes a promise.
+//! Polls work at once, and makes a promise only when the work has to wait. Most decisions do not
+//! wait, and a promise with its extra turn of the event loop costs more than most of them.
 
 use crate::runtime::cancel_on_gc::cancel_on_gc;
 use core::future::poll_fn;
@@ -10,33 +11,37 @@ use worker::js_sys::futures::spawn_local;
 use worker::wasm_bindgen::JsValue;
 use worker::worker_sys;
 
-/// What `work` comes to, where it comes to it without waiting for anything; else the promise of it. A promise and the turn that it
-/// takes cost more than most decisions. Where the work fails it is a promise in any case, so that what is thrown from here is the
-/// failure of the module alone.
+/// Returns the value of `work` when its first poll completes it, or else a promise of the value.
+///
+/// An error is always a rejected promise. So an exception that leaves the module means that the
+/// module itself has failed.
 pub fn value_or_promise(work: impl Future<Output = Result<JsValue, JsValue>> + 'static) -> JsValue {
     let mut work = Box::pin(cancel_on_gc(work));
-    let first = Arc::new(FirstPollWaker::default());
-    if let Poll::Ready(done) = work.as_mut().poll(&mut Context::from_waker(&Waker::from(Arc::clone(&first)))) {
-        return done.map_or(JsValue::UNDEFINED, |done| done.unwrap_or_else(|thrown| Promise::reject(&thrown).into()));
+    let first_waker = Arc::new(FirstPollWaker::default());
+    let waker = Waker::from(Arc::clone(&first_waker));
+    if let Poll::Ready(result) = work.as_mut().poll(&mut Context::from_waker(&waker)) {
+        return result
+            .map_or(JsValue::UNDEFINED, |result| result.unwrap_or_else(|thrown| Promise::reject(&thrown).into()));
     }
-    let later = poll_fn(move |context| {
-        first.task.get_or_init(|| context.waker().clone());
+    let rest = poll_fn(move |context| {
+        first_waker.task.get_or_init(|| context.waker().clone());
         work.as_mut().poll(context)
     });
-    promise_of(later).into()
+    promise_of(rest).into()
 }
 
-/// Does `work` when the request has its answer.
+/// Runs `work` after the response has been sent (`waitUntil`).
 pub fn after_response(context: &worker_sys::Context, work: impl Future<Output = ()> + 'static) {
     let done = promise_of(cancel_on_gc(async {
         work.await;
         Ok(JsValue::UNDEFINED)
     }));
-    // It is only refused outside of a request.
+    // The runtime rejects this only outside of a request.
     let _ = context.wait_until(&done);
 }
 
-/// The promise of what `work` comes to; where it comes to nothing there is nobody left to hear it.
+/// Returns a promise of the result of `work`. When `work` was cancelled (`None`) the promise never
+/// settles: its request is gone, and nothing waits for it.
 fn promise_of(work: impl Future<Output = Option<Result<JsValue, JsValue>>> + 'static) -> Promise {
     let mut work = Some(work);
     Promise::new(&mut |resolve, reject| {
@@ -51,7 +56,8 @@ fn promise_of(work: impl Future<Output = Option<Result<JsValue, JsValue>>> + 'st
     })
 }
 
-/// Whom the first look's wakers wake: the task that there is afterwards.
+/// The waker of the first poll, when there is no task yet. Passes wake-ups on to the task that runs
+/// the rest of the work.
 #[derive(Default)]
 struct FirstPollWaker {
     task: OnceLock<Waker>,
@@ -59,7 +65,7 @@ struct FirstPollWaker {
 
 impl Wake for FirstPollWaker {
     fn wake(self: Arc<Self>) {
-        // Before there is a task nobody has to be woken: it begins with another look.
+        // Without a task there is nothing to wake: the task will begin with a poll.
         self.task.get().inspect(|task| task.wake_by_ref());
     }
 }
