@@ -95,6 +95,13 @@ impl Span {
         self.0.div_ceil(1_000_000_000)
     }
 
+    /// This span in whole seconds for `Retry-After`: rounded up, and at least 1, so that a client
+    /// that waits so many seconds waits long enough.
+    pub const fn retry_after_secs(self) -> u64 {
+        let secs = self.as_secs_up();
+        if secs == 0 { 1 } else { secs }
+    }
+
     /// The sum of this span and `other`.
     pub const fn plus(self, other: Span) -> Span {
         Span(self.0.saturating_add(other.0))
