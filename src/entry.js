@@ -1,19 +1,35 @@
-// What the runtime calls, around the module: it takes the place of worker-build's own, which wraps each request in proxies.
+// The entry module: the runtime calls it, and it calls the WebAssembly module. It replaces
+// worker-build's own entry, which wraps each request in proxies.
 //
-// A panic (or an exception that passes through the module's code) leaves the instance in no state to go on, and whoever waits in it without an
-// answer for ever. So the next to come gets a new instance, and those who wait in the old one are answered here.
+// A panic, or an exception that passes through the module's code, leaves the instance unusable, and
+// its pending requests would never be answered. So the next call gets a new instance, and the
+// requests that are pending in the failed one are answered here.
 import * as module from "./index.js";
 
 const state = module.__worker_init_state();
 
-/** What lets those go who wait in this instance, and what they are told. Whoever has left is never done: so it is not held here. */
-const waiting = new Set();
-const GONE = Symbol("gone");
+/**
+ * The pending requests of this instance, as functions that give a request up. Weak, so that a
+ * request whose client has left, and which therefore never settles, can be collected.
+ */
+const pending = new Set();
 
-/** How many of them are looked through for those who have left; ever more, as long as most are still there. */
-let crowd = 1_000;
+/** The value of a request that was given up because its instance failed. */
+const INSTANCE_FAILED = Symbol("instance failed");
 
-/** What is said where a new instance fails as well: as `limiter_unavailable` in the module. */
+/** The least size of `pending` at which it is searched for collected requests. */
+const LEAST_SWEEP = 1_000;
+
+/**
+ * The size of `pending` at which it is searched next. It grows while most entries are alive, so
+ * that the cost of a search is spread over as many requests.
+ */
+let sweepAt = LEAST_SWEEP;
+
+/**
+ * The problem of last resort, when the new instance fails as well: the module's own problem
+ * `limiter_unavailable`, in JSON.
+ */
 const PROBLEM = {
   type: "about:blank",
   title: "Service unavailable",
@@ -23,15 +39,19 @@ const PROBLEM = {
   detail: "The rate limiter failed while it worked on this request. Try again in 1 second.",
 };
 
-function unavailable({ CORS_ORIGINS }) {
+/** Makes the response of last resort. */
+function lastResort({ CORS_ORIGINS }) {
   const headers = { "Content-Type": "application/problem+json", "Cache-Control": "no-store", "Retry-After": "1" };
-  // Where nothing else is said, any page may read it.
-  if (CORS_ORIGINS == null) Object.assign(headers, { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Retry-After" });
+  // Without CORS_ORIGINS any page may read a refusal.
+  if (CORS_ORIGINS == null) {
+    Object.assign(headers, { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Retry-After" });
+  }
   const retry_at = `${new Date(Date.now() + 1_999).toISOString().slice(0, 19)}Z`;
   return new Response(JSON.stringify({ ...PROBLEM, retry_at }), { status: 503, headers });
 }
 
-function renewed() {
+/** Makes a new instance when the last one has failed. */
+function renewFailedInstance() {
   if (!state.criticalError) return;
   console.error(JSON.stringify({ event: "warning", place: "module", problem: "it failed, and begins anew" }));
   module.__wbg_reset_state();
@@ -39,107 +59,122 @@ function renewed() {
   state.instanceId += 1;
 }
 
-/** The instance is at its end. */
-function end() {
+/** Marks the instance as failed, and gives up its pending requests. */
+function failInstance() {
   state.criticalError = true;
-  for (const go of waiting) go.deref()?.();
-  waiting.clear();
+  for (const giveUp of pending) giveUp.deref()?.();
+  pending.clear();
 }
 
-/** Looks whether an error is the end of the instance. */
-function judge(error) {
-  if (error instanceof WebAssembly.RuntimeError || state.criticalError) end();
+/** Marks the instance as failed when `error` is a trap, or when the module has noted a failure. */
+function checkForFailure(error) {
+  if (error instanceof WebAssembly.RuntimeError || state.criticalError) failInstance();
 }
 
-addEventListener("error", ({ error }) => judge(error));
-addEventListener("unhandledrejection", ({ reason }) => judge(reason));
+addEventListener("error", ({ error }) => checkForFailure(error));
+addEventListener("unhandledrejection", ({ reason }) => checkForFailure(reason));
 
-// The module's futures are run from here. The runtime's own makes a function object of each call, which costs more than a decision.
+// The module polls its futures in microtasks, which are queued here. The runtime's own
+// `queueMicrotask` makes a function object for each call, which costs more than a decision, and
+// hides exceptions.
 const settled = Promise.resolve();
-globalThis.queueMicrotask = (work) => {
+globalThis.queueMicrotask = (poll) => {
   settled.then(() => {
     try {
-      work();
+      poll();
     } catch {
-      // A future of Rust's has no errors but this kind.
-      end();
+      // A future reports its errors as values. An exception means that the module has failed.
+      failInstance();
     }
   });
 };
 
-/** What `work` comes to in this instance, at once or as a promise, and `then` after it; or what `gone` gives, where the instance fails. */
-function within(work, gone, then = (value) => value) {
-  renewed();
+/**
+ * Calls the module by `call`, in an instance that works. Returns the value of `then` for the
+ * result, or a promise of it when the result is a promise. Returns the value of `onFailure` when
+ * the instance fails before the result is there.
+ */
+function callModule(call, onFailure, then = (value) => value) {
+  renewFailedInstance();
   try {
-    const answer = work();
-    return answer instanceof Promise ? guarded(answer, gone, then) : then(answer);
+    const result = call();
+    return result instanceof Promise ? settle(result, onFailure, then) : then(result);
   } catch {
-    // What an answer can fail with is in a promise, so this has come through the module's code.
-    end();
-    return gone();
+    // The module reports errors by rejected promises. An exception means that it has failed.
+    failInstance();
+    return onFailure();
   }
 }
 
-/** Keeps what lets one go. */
-function keep(go) {
-  const kept = new WeakRef(go);
-  waiting.add(kept);
-  if (waiting.size > crowd) {
-    for (const other of waiting) if (!other.deref()) waiting.delete(other);
-    crowd = Math.max(1_000, 2 * waiting.size);
-  }
-  return kept;
-}
-
-function guarded(answer, gone, then) {
+/** Waits for `result`, or for the failure of the instance. */
+function settle(result, onFailure, then) {
   const first = new Promise((resolve, reject) => {
-    const go = () => resolve(GONE);
-    const kept = keep(go);
-    answer.then(
+    const giveUp = () => resolve(INSTANCE_FAILED);
+    const entry = addPending(giveUp);
+    result.then(
       (value) => {
-        waiting.delete(kept);
+        pending.delete(entry);
         resolve(value);
       },
       (error) => {
-        waiting.delete(kept);
-        judge(error);
-        if (state.criticalError) go();
+        pending.delete(entry);
+        checkForFailure(error);
+        if (state.criticalError) giveUp();
         else reject(error);
       },
     );
   });
-  // Whose request it is says what it is told: another's may be running when it is let go.
-  return first.then((value) => (value === GONE ? gone() : then(value)));
+  // `onFailure` must run in the context of its own request. `giveUp` may be called in another's, so
+  // it only resolves the promise.
+  return first.then((value) => (value === INSTANCE_FAILED ? onFailure() : then(value)));
 }
 
-// What keeps the places of requests under way outlives the instance that let them in.
-const anew = (work) => (...given) => within(() => work(...given), () => {});
-module.drive(anew(module.beat), anew(module.leave));
+/** Adds a pending request, and returns its entry in `pending`. */
+function addPending(giveUp) {
+  const entry = new WeakRef(giveUp);
+  pending.add(entry);
+  if (pending.size > sweepAt) {
+    for (const other of pending) if (!other.deref()) pending.delete(other);
+    sweepAt = Math.max(LEAST_SWEEP, 2 * pending.size);
+  }
+  return entry;
+}
+
+// The heartbeats of requests in flight outlive the instance that admitted them. Each calls the
+// instance that is there at the time; a call whose instance fails has no result.
+const inCurrentInstance = (call) => (...args) => callModule(() => call(...args), () => {});
+module.connect_heartbeats(inCurrentInstance(module.heartbeat), inCurrentInstance(module.release));
 
 export default {
   fetch(request, env, context) {
-    // Whoever reads it is answered as it reads, by the next instance: with what the origin's fetch threw, or for want of an answer from this one.
-    const unanswered = (error) => within(() => module.unanswered(request, env, error), () => unavailable(env));
-    const gone = () => unanswered();
-    // What has gone on to the origin needs this instance no more, unless there is no answer.
-    return within(() => module.fetch(request, env, context), gone, (answer) => answer.passed?.catch(unanswered) ?? answer);
+    // A new instance answers, in the format that the client reads. `error` is the error of the
+    // fetch from the origin; it is undefined when the instance failed before it answered.
+    const answerFailure = (error) =>
+      callModule(() => module.answer_failure(request, env, error), () => lastResort(env));
+    const onInstanceFailure = () => answerFailure();
+    // A request that is forwarded in JavaScript needs the module only when it fails.
+    const then = (answer) => answer.passed?.catch(answerFailure) ?? answer;
+    return callModule(() => module.fetch(request, env, context), onInstanceFailure, then);
   },
   async scheduled(event, env, context) {
-    await within(() => module.scheduled(event, env, context), () => {});
+    await callModule(() => module.scheduled(event, env, context), () => {});
   },
 };
 
 export class BucketActor {
   constructor(state, env) {
-    Object.assign(this, { made: [state, env], instance: undefined, actor: undefined });
+    Object.assign(this, { args: [state, env], instance: undefined, actor: undefined });
   }
 
-  /** The actor in the instance of now. An older one's is of no use; its storage is. */
-  in(call) {
-    return within(
+  /**
+   * Calls the actor in the current instance of the module. After a failure the actor is made anew
+   * from its storage.
+   */
+  callActor(call) {
+    return callModule(
       () => {
         if (this.instance !== state.instanceId) {
-          this.actor = new module.BucketActor(...this.made);
+          this.actor = new module.BucketActor(...this.args);
           this.instance = state.instanceId;
         }
         return call(this.actor);
@@ -151,10 +186,10 @@ export class BucketActor {
   }
 
   fetch(request) {
-    return this.in((actor) => actor.fetch(request));
+    return this.callActor((actor) => actor.fetch(request));
   }
 
   alarm() {
-    return this.in((actor) => actor.alarm());
+    return this.callActor((actor) => actor.alarm());
   }
 }

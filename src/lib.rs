@@ -1,16 +1,28 @@
-//! Penstock is the gate that lets a measured flow through: a Worker that stands in front of an origin and decides, at
-//! the edge, whether a request may go on.
+//! Penstock is a rate limiter: a Worker in front of an origin, which decides at the edge whether a
+//! request may go on.
 //!
-//! A request passes through the modules in this order:
+//! The modules, in the order in which a request meets them:
 //!
-//! - [`policy`]: what the vars say, validated; and which binding a request's route matches
-//! - [`identity`]: who is asking, as digests
-//! - [`gate`]: which limits the request meets, asked one after the other, and the verdict
-//! - [`actor`]: the Durable Object that holds the buckets; [`ledger`]: the daily quotas in D1
-//! - [`http`]: forwarding, and refusing
+//! - [`http`]: the request arrives, and in the end is forwarded or refused
+//! - [`policy`]: the configuration, validated, and the binding that the request's route matches
+//! - [`identity`]: the client's address and the caller's key, as digests
+//! - [`gate`]: the limits that the request meets, and the decision
+//! - [`concurrency`]: the caps on the requests that are in flight at once
+//! - [`protocol`]: the questions of isolates to actors, and the replies
+//! - [`actor`]: the Durable Objects that keep buckets and lend permits
+//! - [`ledger`]: the daily quotas in D1
 //!
-//! [`limit`] is the arithmetic under all of them. `limit`, `policy`, `identity` and `gate` are pure: they know
-//! nothing of Workers, and are told what time it is.
+//! The modules that it meets all along:
+//!
+//! - [`runtime`]: promises, timers and the clock of the Workers runtime
+//! - [`log`]: the log lines about refusals, and warnings
+//! - [`limit`]: the arithmetic of rates, quotas and leases
+//!
+//! `policy`, `identity`, `gate`, `concurrency`, `protocol` and `limit` are pure: they know nothing
+//! of Workers, and take the time as an argument.
+//!
+//! The functions below are the exports of the WebAssembly module. `entry.js` calls them for the
+//! runtime.
 
 #![forbid(unsafe_code)]
 
@@ -38,39 +50,42 @@ fn start() {
     console_error_panic_hook::set_once();
 }
 
-/// Answers a request: with a `Response` or what stands for one, or the promise of it; see `entry.js`. Not `worker`'s event, which makes a
-/// promise of every answer.
+/// Answers a request. The result is a `Response`, the object of
+/// [`js_request::fetch_with`](http::js_request::fetch_with), or a promise of either. Exported without
+/// `worker`'s own macro, which would make every answer a promise.
 #[wasm_bindgen]
 pub fn fetch(request: web_sys::Request, env: Env, context: worker_sys::Context) -> JsValue {
     value_or_promise(runtime::clock::read_once_per_poll(http::serve::serve(request, env, context)))
 }
 
-/// Answers a request that has gone on to the origin, where something was `thrown`; or one that an instance has left without an answer by
-/// failing, where nothing was.
+/// Answers a request that failed after `fetch` was called. `thrown` is the error of the fetch from
+/// the origin; it is `undefined` when an instance of this module failed before it answered.
 #[wasm_bindgen]
-pub fn unanswered(request: &web_sys::Request, env: &Env, thrown: &JsValue) -> JsValue {
+pub fn answer_failure(request: &web_sys::Request, env: &Env, thrown: &JsValue) -> JsValue {
     http::serve::answer_for_the_origin(request, env, thrown)
         .map_or_else(|thrown| Promise::reject(&thrown).into(), JsValue::from)
 }
 
-/// Says how `entry.js` calls the two that follow: in whichever instance is there.
+/// Takes the functions by which heartbeats call [`heartbeat`] and [`release`], in the instance that
+/// is there at the time of the call.
 #[wasm_bindgen]
-pub fn drive(beat: &Function, leave: &Function) {
-    http::permit_heartbeat::drive(beat, leave);
+pub fn connect_heartbeats(heartbeat: &Function, release: &Function) {
+    http::permit_heartbeat::drive(heartbeat, release);
 }
 
 /// See [`http::permit_heartbeat::heartbeat`].
 #[wasm_bindgen]
-pub fn beat(env: &Env, lines: &str, looks: Option<u32>) -> JsValue {
-    http::permit_heartbeat::heartbeat(env, lines, looks)
+pub fn heartbeat(env: &Env, lines: &str, checks_left: Option<u32>) -> JsValue {
+    http::permit_heartbeat::heartbeat(env, lines, checks_left)
 }
 
 /// See [`http::permit_heartbeat::release`].
 #[wasm_bindgen]
-pub fn leave(env: &Env, lines: &str) -> String {
+pub fn release(env: &Env, lines: &str) -> String {
     http::permit_heartbeat::release(env, lines)
 }
 
+/// Deletes the quota counts in D1 that are older than `RETENTION`, on the Worker's cron trigger.
 #[event(scheduled)]
 async fn scheduled(_event: ScheduledEvent, env: Env, _context: ScheduleContext) {
     let isolate = Isolate::get(&env);
