@@ -153,7 +153,7 @@ export default {
       callModule(() => module.answer_failure(request, env, error), () => lastResort(env));
     const onInstanceFailure = () => answerFailure();
     // A request that is forwarded in JavaScript needs the module only when it fails.
-    const then = (answer) => answer.passed?.catch(answerFailure) ?? answer;
+    const then = (answer) => answer.forwarded?.catch(answerFailure) ?? answer;
     return callModule(() => module.fetch(request, env, context), onInstanceFailure, then);
   },
   async scheduled(event, env, context) {

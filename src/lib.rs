@@ -51,7 +51,7 @@ fn start() {
 }
 
 /// Answers a request. The result is a `Response`, the object of
-/// [`js_request::fetch_with`](http::js_request::fetch_with), or a promise of either. Exported without
+/// [`fetch_api::forward`](http::fetch_api::forward), or a promise of either. Exported without
 /// `worker`'s own macro, which would make every answer a promise.
 #[wasm_bindgen]
 pub fn fetch(request: web_sys::Request, env: Env, context: worker_sys::Context) -> JsValue {

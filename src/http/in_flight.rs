@@ -27,7 +27,7 @@ use crate::concurrency::permit_lease::OriginOutcome;
 use crate::concurrency::permit_leases::PermitGuard;
 use crate::concurrency::plan::RequestKind;
 use crate::http::permit_heartbeat;
-use crate::http::relay::{piped, relay, socket};
+use crate::http::relay::{pipe_body, relay, socket};
 use crate::limit::time::{Span, Time};
 use crate::policy::Cap;
 use crate::runtime::clock;
@@ -148,7 +148,7 @@ impl HeldPermits {
         match socket {
             _ if self.guards.is_empty() => Ok(None),
             Some(socket) => relay(response, &socket).map(Some),
-            None => piped(response, request),
+            None => pipe_body(response, request),
         }
     }
 

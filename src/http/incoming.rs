@@ -1,7 +1,8 @@
-//! What a request shows, read in two goes: what every request is asked, and what only a refused one is.
+//! The incoming request. Its headers are read in two batches: one on every request, and one only
+//! when Penstock answers the request itself.
 
-use crate::http::js_request::Names;
-use crate::http::proxy::HOP;
+use crate::http::fetch_api::HeaderNames;
+use crate::http::loop_mark;
 use crate::http::target::Target;
 use crate::identity::HeadersAndQuery;
 use crate::policy::Policy;
@@ -9,73 +10,81 @@ use std::cell::OnceCell;
 use web_sys::{Request, Url};
 
 thread_local! {
-    /// What is asked of a request that is refused: who reads the answer, and what the log calls it.
-    static REFUSED: Names = Names::new(["accept", "accept-language", "cf-ray", "content-type", "origin"]);
+    /// The second batch: the headers that an answer of Penstock's own or its log line depends on.
+    static ANSWER_HEADERS: HeaderNames =
+        HeaderNames::new(["accept", "accept-language", "cf-ray", "content-type", "origin"]);
 }
 
 /// A request's method, URL and headers.
 pub struct Incoming<'a> {
-    /// The request.
+    /// The runtime's request.
     pub request: &'a Request,
-    /// Its method.
+    /// The method.
     pub method: &'a str,
-    /// Its URL.
+    /// The URL.
     pub url: &'a str,
-    /// The same, taken apart.
+    /// The parts of the URL.
     pub target: Target<'a>,
-    names: &'a Names,
-    fields: &'a str,
-    refused: OnceCell<String>,
+    /// The names of the first batch.
+    names: &'a HeaderNames,
+    /// The values of the first batch.
+    values: &'a str,
+    /// The values of the second batch, once one of them was read.
+    answer_values: OnceCell<String>,
 }
 
-/// The headers that every request under `policy` is asked for.
-pub fn asked(policy: &Policy) -> Names {
-    let mut names = vec![HOP, "cf-connecting-ip", "upgrade"];
+/// Returns the headers of the first batch: all that a decision under `policy` depends on.
+pub fn header_names(policy: &Policy) -> HeaderNames {
+    let mut names = vec![loop_mark::HEADER, "cf-connecting-ip", "upgrade"];
     for name in policy.key_headers() {
         if !names.contains(&name) {
             names.push(name);
         }
     }
-    Names::new(names)
+    HeaderNames::new(names)
 }
 
-/// What `names` shows of `request`, for [`Incoming::read`]. Where its host is not plain, its URL is as the URL standard reads it, which is
-/// what will be forwarded in any case; one that cannot be read stays as it is.
-pub fn shown(names: &Names, request: &Request) -> String {
-    let shown = names.shown(request);
-    let mut lines = shown.splitn(3, '\n');
+/// Reads the method, the URL and the headers `names` of `request` into a text for
+/// [`Incoming::parse`].
+///
+/// A URL whose host is not plain is replaced by its canonical form (URL standard), which is the
+/// form that will be forwarded. A URL that cannot be parsed stays as it is.
+pub fn text_of(request: &Request, names: &HeaderNames) -> String {
+    let text = names.request_text(request);
+    let mut lines = text.splitn(3, '\n');
     match (lines.next(), lines.next(), lines.next()) {
-        (Some(method), Some(url), Some(fields)) if !Target::is_plain(url) => {
-            // `OPTIONS *` is for the server as a whole, and for no path of that name.
-            let whole = url.strip_suffix('*').filter(|_| Target::of(url).path_and_query.is_empty());
-            let read = Url::new(whole.unwrap_or(url)).map_or_else(|_| url.to_owned(), |read| read.href());
-            [method, &read, fields].join("\n")
+        (Some(method), Some(url), Some(values)) if !Target::has_plain_host(url) => {
+            // `OPTIONS *` asks about the whole server. Its `*` is not a path.
+            let whole_server = url.strip_suffix('*').filter(|_| Target::parse(url).path_and_query.is_empty());
+            let canonical =
+                Url::new(whole_server.unwrap_or(url)).map_or_else(|_| url.to_owned(), |parsed| parsed.href());
+            [method, &canonical, values].join("\n")
         }
-        _ => shown,
+        _ => text,
     }
 }
 
 impl<'a> Incoming<'a> {
-    /// Reads what `names` has shown of `request`.
-    pub fn read(request: &'a Request, names: &'a Names, shown: &'a str) -> Incoming<'a> {
-        let mut lines = shown.splitn(3, '\n');
+    /// Parses the `text` that [`text_of`] has read with the same `request` and `names`.
+    pub fn parse(request: &'a Request, names: &'a HeaderNames, text: &'a str) -> Incoming<'a> {
+        let mut lines = text.splitn(3, '\n');
         let (method, url) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
-        let fields = lines.next().unwrap_or_default();
-        Incoming { request, method, url, target: Target::of(url), names, fields, refused: OnceCell::new() }
+        let values = lines.next().unwrap_or_default();
+        Incoming { request, method, url, target: Target::parse(url), names, values, answer_values: OnceCell::new() }
     }
 }
 
 impl HeadersAndQuery for Incoming<'_> {
     fn header(&self, name: &str) -> Option<String> {
-        if let Some(value) = self.names.find(self.fields, name) {
+        if let Some(value) = self.names.find(self.values, name) {
             return value.map(str::to_owned);
         }
-        let refused = REFUSED.with(|names| {
-            let fields = || names.fields(self.request);
-            let found = names.find("", name).is_some();
-            found.then(|| names.find(self.refused.get_or_init(fields), name).flatten().map(str::to_owned))
+        let in_second_batch = ANSWER_HEADERS.with(|names| {
+            names.find("", name)?;
+            let values = self.answer_values.get_or_init(|| names.values(self.request));
+            Some(names.find(values, name).flatten().map(str::to_owned))
         });
-        refused.unwrap_or_else(|| self.request.headers().get(name).ok().flatten())
+        in_second_batch.unwrap_or_else(|| self.request.headers().get(name).ok().flatten())
     }
 
     fn query(&self) -> Option<&str> {

@@ -6,8 +6,8 @@ use crate::gate::state::actor_health::ActorHealth;
 use crate::gate::state::lease_cache::LeaseCache;
 use crate::gate::state::local_limiter::LocalLimiter;
 use crate::gate::state::retry_spread::RetrySpread;
+use crate::http::fetch_api::HeaderNames;
 use crate::http::incoming;
-use crate::http::js_request::Names;
 use crate::identity::digest::Digester;
 use crate::limit::time::Time;
 use crate::log::refusal_sampler::RefusalSampler;
@@ -54,7 +54,7 @@ pub struct LoadedPolicy {
     /// Makes the digests of callers.
     pub digester: Digester,
     /// The names of the headers that are read from every request.
-    pub asked: Names,
+    pub asked: HeaderNames,
     /// The mark of an `ORIGIN`; see [`LoadedPolicy::hop`].
     hop: Option<String>,
 }
@@ -62,7 +62,7 @@ pub struct LoadedPolicy {
 impl LoadedPolicy {
     fn new(policy: Policy) -> LoadedPolicy {
         let digester = Digester::new(policy.settings.secret.as_ref());
-        let asked = incoming::asked(&policy);
+        let asked = incoming::header_names(&policy);
         let hop = policy.settings.origin.as_deref().map(|origin| digester.deployment(origin));
         LoadedPolicy { policy, digester, asked, hop }
     }

@@ -1,17 +1,50 @@
-//! Requests in, answers out. [`problem`], [`rate_headers`] and [`target`] are text and arithmetic; [`serve`], [`proxy`],
-//! [`capacity`], [`stay`] and `relay` touch the platform, through [`glue`] where that saves calls.
+//! Requests in, answers out. The modules, in the order in which a request meets them:
+//!
+//! - [`isolate`]: the state that an isolate keeps between requests, and the configuration it has
+//!   read
+//! - [`serve`]: one request from its arrival to its answer
+//! - [`incoming`]: the request's method, URL and headers
+//! - [`request_context`]: the request with everything that its stages share
+//! - [`target`]: the parts of its URL
+//! - [`loop_mark`]: recognises requests that this deployment has forwarded before
+//! - [`preflight`]: recognises CORS preflights
+//! - [`request_log`]: the log lines about one request
+//!
+//! Refusing, which is text and arithmetic:
+//!
+//! - [`problem`]: the facts about a refusal or failure, and their forms as JSON and as text
+//! - [`problem_kind`]: the reason, status, type and title of each kind of problem
+//! - [`problem_detail`]: the sentences that explain a refusal
+//! - [`negotiate`]: the format and the language that the client reads
+//! - [`answer`]: the status, headers and body of the answer
+//! - [`page`]: the body for a person in a browser
+//! - [`rate_headers`]: `RateLimit`, `RateLimit-Policy` and `X-RateLimit-*`
+//! - [`cors`]: the headers that let a page of another origin read a refusal
+//! - [`respond`]: the answer as the runtime's response, and `Penstock-Trace`
+//!
+//! Forwarding, which works with the runtime's own objects:
+//!
+//! - [`proxy`]: the request for the origin
+//! - [`forward`]: the exchange with the origin where permits, a timeout or a trace depend on it
+//! - [`in_flight`]: the permits of one request, until it ends
+//! - [`permit_heartbeat`]: the sign once a second that a request is still in flight
+//! - `relay`: passes on bodies and WebSocket messages, and tells when they end
+//! - [`fetch_api`]: requests, responses and `fetch`, with few calls into JavaScript
 
 pub mod answer;
 pub mod cors;
+pub mod fetch_api;
 pub mod forward;
 pub mod in_flight;
 pub mod incoming;
 pub mod isolate;
-pub mod js_request;
+pub mod loop_mark;
 pub mod negotiate;
 pub mod page;
 pub mod permit_heartbeat;
+pub mod preflight;
 pub mod problem;
+pub mod problem_detail;
 pub mod problem_kind;
 pub mod proxy;
 pub mod rate_headers;

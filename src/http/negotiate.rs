@@ -1,22 +1,49 @@
-//! Who reads an answer of ours, by what the request asks for (RFC 9110 §12.5).
+//! Content negotiation (RFC 9110 §12.5): the format and the language of an answer that Penstock
+//! makes itself, by the headers of the request.
 //!
-//! Whatever is sent here is somebody else's text: an item that cannot be read is passed over, and reading is linear in
-//! the header's length.
+//! The headers are the client's text. An item that cannot be parsed is skipped, and parsing takes
+//! time linear in the header's length.
 
-/// In what form an answer of ours is read.
+/// The facts about a request that decide the form of an answer to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recipient {
+    /// The format that the client reads.
+    pub format: AnswerFormat,
+    /// The language of a page.
+    pub language: Language,
+    /// The request's method, as far as it matters to the answer.
+    pub method: MethodKind,
+    /// The header `Origin`: the origin of the web page that sent the request. `None` when the
+    /// header is absent, and so no page of another origin sent it.
+    pub origin: Option<String>,
+}
+
+/// A request's method, as far as it matters to an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MethodKind {
+    /// GET. It has no effect, so a page may send it again by itself.
+    Get,
+    /// HEAD. It has no effect either, and its answer has no body.
+    Head,
+    /// Any other method. It may have an effect, so only the client itself may send it again.
+    Other,
+}
+
+/// The format of an answer that Penstock makes itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerFormat {
-    /// By a program: problem details. Whoever has no preference, or one for what we do not have, gets these.
-    Program,
-    /// By a person in a browser.
-    Person,
-    /// As plain text.
+    /// Problem details in JSON (RFC 9457), for a program. A client without a preference gets them,
+    /// and so does one that only accepts formats that Penstock does not have.
+    Json,
+    /// A page, for a person in a browser.
+    Html,
+    /// One line of plain text.
     Text,
-    /// By a gRPC-Web client, whose answers have this content type.
+    /// A gRPC-Web status, all of it in the header section. Holds the content type of the answer.
     GrpcWeb(&'static str),
 }
 
-/// The languages that people are spoken to in.
+/// The languages of the page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
     /// English.
@@ -26,59 +53,90 @@ pub enum Language {
     Chinese,
 }
 
-/// One item of a list with weights: `text/html;level=1;q=0.5`.
+/// One item of a list with weights, such as `text/html;level=1;q=0.5`.
 struct AcceptItem<'a> {
+    /// The media type or language range: `text/html`, `text/*`, `en-US`, `*`.
     range: &'a str,
-    /// Whether it has parameters that narrow it down.
-    narrowed: bool,
-    /// In thousandths; 0 is "not at all".
+    /// True when parameters narrow the range down.
+    has_parameters: bool,
+    /// The weight in thousandths; 0 means "not acceptable".
     quality: u16,
 }
 
-/// How well an item speaks of a candidate, and what it says: the better match counts, then the greater weight.
-type Match = (u8, u16);
+/// An item's match with a media type. The more specific match is the greater one; of equally
+/// specific matches, the one with the greater weight.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Match {
+    specificity: u8,
+    quality: u16,
+}
 
-const JSON: &[&str] = &["application/problem+json", "application/json"];
-const READERS: [(AnswerFormat, &[&str]); 3] =
-    [(AnswerFormat::Program, JSON), (AnswerFormat::Person, &["text/html"]), (AnswerFormat::Text, &["text/plain"])];
+/// The formats and their media types, the preferred format first.
+const FORMATS: [(AnswerFormat, &[&str]); 3] = [
+    (AnswerFormat::Json, &["application/problem+json", "application/json"]),
+    (AnswerFormat::Html, &["text/html"]),
+    (AnswerFormat::Text, &["text/plain"]),
+];
+
+impl Recipient {
+    /// Reads a request's method and headers. `header` gets names in lower case.
+    pub fn read(method: &str, header: impl Fn(&str) -> Option<String>) -> Recipient {
+        // A gRPC-Web call always has a body. A HEAD request has no body, so it is not such a call,
+        // and its content type is ignored.
+        let content_type = header("content-type").filter(|_| method != "HEAD");
+        Recipient {
+            format: AnswerFormat::choose(content_type.as_deref(), header("accept").as_deref()),
+            language: Language::choose(header("accept-language").as_deref()),
+            method: match method {
+                "GET" => MethodKind::Get,
+                "HEAD" => MethodKind::Head,
+                _ => MethodKind::Other,
+            },
+            origin: header("origin"),
+        }
+    }
+}
 
 impl AnswerFormat {
-    /// Who asks, by the headers `Content-Type` and `Accept`.
+    /// Chooses the format by the request's headers `Content-Type` and `Accept`.
     ///
-    /// The greatest weight wins; of equal ones the type that was named beats one that only a `*` lets in, and then
-    /// problem details come before a page, and a page before text.
-    pub fn of(content_type: Option<&str>, accept: Option<&str>) -> AnswerFormat {
-        if let Some(reader) = content_type.and_then(grpc_web) {
-            return reader;
+    /// The greatest weight wins. At equal weights a media type that is named beats one that only a
+    /// wildcard admits. At equal specificity JSON comes before a page, and a page before text.
+    pub fn choose(content_type: Option<&str>, accept: Option<&str>) -> AnswerFormat {
+        if let Some(format) = content_type.and_then(grpc_web) {
+            return format;
         }
-        let items: Vec<AcceptItem<'_>> = accept.map(|accept| items(accept).collect()).unwrap_or_default();
-        let weighed = READERS.iter().filter_map(|(reader, names)| {
-            let (how, quality) = names.iter().filter_map(|name| media_match(&items, name)).max()?;
-            (quality > 0).then_some(((quality, how), *reader))
+        let items: Vec<AcceptItem<'_>> = accept.map(|accept| accept_items(accept).collect()).unwrap_or_default();
+        let acceptable = FORMATS.iter().filter_map(|(format, media_types)| {
+            let found = media_types.iter().filter_map(|media_type| media_match(&items, media_type)).max()?;
+            (found.quality > 0).then_some(((found.quality, found.specificity), *format))
         });
-        // Of equal ones `max_by_key` would take the last.
-        let best = weighed.reduce(|best, next| if next.0 > best.0 { next } else { best });
-        best.map_or(AnswerFormat::Program, |(_, reader)| reader)
+        // Of equal formats the first must win; `max_by_key` would take the last.
+        let best = acceptable.reduce(|best, next| if next.0 > best.0 { next } else { best });
+        best.map_or(AnswerFormat::Json, |(_, format)| format)
     }
 }
 
 impl Language {
-    /// The language that `Accept-Language` likes best; of equal ones the first, and English where it likes neither.
-    pub fn of(accept_language: Option<&str>) -> Language {
-        let items: Vec<AcceptItem<'_>> = accept_language.map(|accept| items(accept).collect()).unwrap_or_default();
-        let likes = |language: Language| {
-            let placed = items.iter().zip((0..=u32::MAX).rev());
-            placed.filter_map(|(item, place)| Some((language.matched(item.range)?, item.quality, place))).max()
+    /// Chooses the language with the greatest weight in the header `Accept-Language`. At equal
+    /// weights the first in the header wins. English when the header accepts neither language.
+    pub fn choose(accept_language: Option<&str>) -> Language {
+        let items: Vec<AcceptItem<'_>> =
+            accept_language.map(|accept| accept_items(accept).collect()).unwrap_or_default();
+        let best = |language: Language| {
+            // Earlier items get the greater number, so `max` takes the first of equal items.
+            let numbered = items.iter().zip((0..=u32::MAX).rev());
+            numbered.filter_map(|(item, number)| Some((language.specificity(item.range)?, item.quality, number))).max()
         };
-        let english = likes(Language::English).map(|(_, quality, place)| (quality, place));
-        let chinese = likes(Language::Chinese).map(|(_, quality, place)| (quality, place));
+        let english = best(Language::English).map(|(_, quality, number)| (quality, number));
+        let chinese = best(Language::Chinese).map(|(_, quality, number)| (quality, number));
         match chinese {
             Some((quality, _)) if quality > 0 && chinese > english => Language::Chinese,
             _ => Language::English,
         }
     }
 
-    /// As `lang` and `Content-Language` have it (BCP 47).
+    /// The language tag for `lang` and `Content-Language` (BCP 47).
     pub fn tag(self) -> &'static str {
         match self {
             Language::English => "en",
@@ -86,8 +144,9 @@ impl Language {
         }
     }
 
-    /// How well a language range names it: by its own name or that of one of its kinds, or by `*`.
-    fn matched(self, range: &str) -> Option<u8> {
+    /// Returns how specifically a language range names this language: 2 by its primary subtag, as
+    /// in `zh` or `zh-TW`; 1 by `*`; `None` when the range is for another language.
+    fn specificity(self, range: &str) -> Option<u8> {
         let primary = range.split(['-', '_']).next().unwrap_or(range);
         let name = match self {
             Language::English => "en",
@@ -100,53 +159,58 @@ impl Language {
     }
 }
 
-/// gRPC-Web says what it is by its request's type alone: `application/grpc-web`, `-text` for one in base64, `+proto`.
+/// Returns the format of the answer to a gRPC-Web call; `None` for any other request. The content
+/// type alone marks such a call: `application/grpc-web`, then `-text` when its body is in base64,
+/// then a suffix such as `+proto`.
 fn grpc_web(content_type: &str) -> Option<AnswerFormat> {
     let essence = content_type.split(';').next().unwrap_or_default().trim_matches([' ', '\t']).to_ascii_lowercase();
     let rest = essence.strip_prefix("application/grpc-web")?;
-    let (text, rest) = rest.strip_prefix("-text").map_or((false, rest), |rest| (true, rest));
-    let known = rest.is_empty() || rest.starts_with('+');
-    known.then_some(AnswerFormat::GrpcWeb(if text {
+    let (is_base64, suffix) = rest.strip_prefix("-text").map_or((false, rest), |rest| (true, rest));
+    let is_grpc_web = suffix.is_empty() || suffix.starts_with('+');
+    is_grpc_web.then_some(AnswerFormat::GrpcWeb(if is_base64 {
         "application/grpc-web-text+proto"
     } else {
         "application/grpc-web+proto"
     }))
 }
 
-/// What the most specific item says of the media type `name`.
-fn media_match(items: &[AcceptItem<'_>], name: &str) -> Option<Match> {
-    let kind = name.split('/').next().unwrap_or_default();
-    let how = |item: &AcceptItem<'_>| match item.range.split_once('/') {
-        _ if item.range.eq_ignore_ascii_case(name) => Some(if item.narrowed { 3 } else { 4 }),
-        Some((range, "*")) if range.eq_ignore_ascii_case(kind) => Some(2),
+/// Returns how the most specific item matches `media_type`; `None` when no item does.
+fn media_match(items: &[AcceptItem<'_>], media_type: &str) -> Option<Match> {
+    let main_type = media_type.split('/').next().unwrap_or_default();
+    let specificity = |item: &AcceptItem<'_>| match item.range.split_once('/') {
+        _ if item.range.eq_ignore_ascii_case(media_type) => Some(if item.has_parameters { 3 } else { 4 }),
+        Some((range, "*")) if range.eq_ignore_ascii_case(main_type) => Some(2),
         Some(("*", "*")) => Some(1),
-        // Not RFC 9110's, but Java's for as long as one can remember.
+        // A bare `*` is not in RFC 9110, but Java's HTTP client has always sent it.
         None if item.range == "*" => Some(1),
         _ => None,
     };
-    items.iter().filter_map(|item| Some((how(item)?, item.quality))).max()
+    let matches =
+        items.iter().filter_map(|item| Some(Match { specificity: specificity(item)?, quality: item.quality }));
+    matches.max()
 }
 
-/// The items of a list that can be read.
-fn items(header: &str) -> impl Iterator<Item = AcceptItem<'_>> {
-    split(header, ',').filter_map(|item| {
-        let mut parts = split(item, ';').map(|part| part.trim_matches([' ', '\t']));
-        let mut read =
-            AcceptItem { range: parts.next().filter(|range| !range.is_empty())?, narrowed: false, quality: 1_000 };
+/// Parses a list with weights. Items that cannot be parsed are left out.
+fn accept_items(header: &str) -> impl Iterator<Item = AcceptItem<'_>> {
+    split_unquoted(header, ',').filter_map(|text| {
+        let mut parts = split_unquoted(text, ';').map(|part| part.trim_matches([' ', '\t']));
+        let range = parts.next().filter(|range| !range.is_empty())?;
+        let mut item = AcceptItem { range, has_parameters: false, quality: 1_000 };
         for (name, value) in parts.filter_map(|part| part.split_once('=')) {
             match name {
-                "q" | "Q" => read.quality = thousandths(value)?,
-                // What we send is in UTF-8, and so is what is asked for.
+                "q" | "Q" => item.quality = parse_quality(value)?,
+                // A charset narrows nothing down: each answer is in UTF-8, and clients ask for
+                // UTF-8.
                 _ if name.eq_ignore_ascii_case("charset") => {}
-                _ => read.narrowed = true,
+                _ => item.has_parameters = true,
             }
         }
-        Some(read)
+        Some(item)
     })
 }
 
-/// `text` in pieces at each `separator` outside of quotes (RFC 9110 §5.6.4).
-fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
+/// Splits `text` at each `separator` outside of quoted strings (RFC 9110 §5.6.4).
+fn split_unquoted(text: &str, separator: char) -> impl Iterator<Item = &str> {
     let (mut quoted, mut escaped) = (false, false);
     text.split(move |letter: char| {
         if core::mem::take(&mut escaped) {
@@ -161,18 +225,19 @@ fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A weight (RFC 9110 §12.4.2) in thousandths. A missing zero and more digits than three are let pass, as clients send them.
-fn thousandths(text: &str) -> Option<u16> {
+/// Parses a weight (RFC 9110 §12.4.2) into thousandths. Accepts a missing leading zero and more
+/// than three digits, since clients send both. `None` when it is not a number from 0 to 1.
+fn parse_quality(text: &str) -> Option<u16> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     if text.is_empty() || text == "." || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
     let digits = fraction.bytes().chain([b'0'; 3]).take(3);
-    let part =
+    let thousandths =
         digits.fold(0_u16, |sum, digit| sum.saturating_mul(10).saturating_add(u16::from(digit.saturating_sub(b'0'))));
     match whole {
-        "0" | "" => Some(part),
-        "1" if part == 0 => Some(1_000),
+        "0" | "" => Some(thousandths),
+        "1" if thousandths == 0 => Some(1_000),
         _ => None,
     }
 }

@@ -1,26 +1,27 @@
-//! Why an answer is ours and not the origin's: the reasons that bodies, pages and logs name.
+//! The kinds of problem: each is a cause for an answer that Penstock makes itself, and has its
+//! reason, status, type and title.
 
 use crate::gate::decision::Reason;
 
-/// Why a request did not get the origin's answer.
+/// The cause of an answer that Penstock makes itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProblemKind {
-    /// A limit refused it.
+    /// A rate or quota refused the request, or a cap could not be checked.
     Limit(Reason),
-    /// Its address is not let in.
+    /// The client's address is on a `BLOCK` list.
     Blocked,
-    /// The configuration cannot be used, or the origin is this very Worker.
+    /// The configuration has faults, or the origin leads back to this Worker.
     Misconfigured,
     /// A cap is full.
     Full,
     /// The origin did not answer.
     OriginUnreachable,
-    /// The origin did not answer in time.
+    /// The origin did not answer within `timeout`.
     OriginTimeout,
 }
 
 impl ProblemKind {
-    /// As it stands in bodies and logs.
+    /// The member `reason` of bodies and log lines.
     pub fn as_str(self) -> &'static str {
         match self {
             ProblemKind::Limit(reason) => reason.as_str(),
@@ -32,7 +33,7 @@ impl ProblemKind {
         }
     }
 
-    /// Its HTTP status.
+    /// The HTTP status.
     pub fn status(self) -> u16 {
         match self {
             ProblemKind::Limit(Reason::RateLimited | Reason::QuotaExhausted | Reason::OverCapacity) => 429,
@@ -44,7 +45,7 @@ impl ProblemKind {
         }
     }
 
-    /// Its gRPC status (<https://grpc.github.io/grpc/core/md_doc_statuscodes.html>).
+    /// The gRPC status (<https://grpc.github.io/grpc/core/md_doc_statuscodes.html>).
     pub fn grpc_status(self) -> u8 {
         const DEADLINE_EXCEEDED: u8 = 4;
         const PERMISSION_DENIED: u8 = 7;
@@ -64,8 +65,9 @@ impl ProblemKind {
         }
     }
 
-    /// Its problem type (RFC 9457 §3.1.1; the first two are draft-ietf-httpapi-ratelimit-headers-11's).
-    pub fn kind(self) -> &'static str {
+    /// The problem type, the member `type` of RFC 9457 §3.1.1. Limits and caps have the types that
+    /// draft-ietf-httpapi-ratelimit-headers-11 defines.
+    pub fn type_uri(self) -> &'static str {
         match self {
             ProblemKind::Limit(Reason::RateLimited | Reason::QuotaExhausted) => {
                 "https://iana.org/assignments/http-problem-types#quota-exceeded"
@@ -77,7 +79,7 @@ impl ProblemKind {
         }
     }
 
-    /// Its problem title.
+    /// The member `title` of RFC 9457.
     pub fn title(self) -> &'static str {
         match self {
             ProblemKind::Limit(Reason::RateLimited | Reason::QuotaExhausted) => "Too many requests",
@@ -92,7 +94,7 @@ impl ProblemKind {
 }
 
 impl Reason {
-    /// As it stands in bodies and logs.
+    /// The member `reason` of bodies and log lines.
     pub fn as_str(self) -> &'static str {
         match self {
             Reason::RateLimited => "rate_limited",

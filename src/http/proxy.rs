@@ -1,56 +1,57 @@
-//! To the origin and back, untouched: neither body is read here, redirects go to the client, and WebSockets pass through.
+//! Forwarding to the origin. Both bodies are streams that pass through unread, redirects go to the
+//! client, and WebSockets pass through.
 
+use crate::http::fetch_api;
 use crate::http::incoming::Incoming;
-use crate::http::js_request;
+use crate::http::loop_mark;
 use crate::http::rate_headers::Header;
 use std::borrow::Cow;
 use web_sys::{AbortSignal, Request, Response, Url};
 use worker::js_sys::Promise;
 use worker::wasm_bindgen::JsValue;
 
-/// Marks what this deployment has forwarded, so that it knows its own requests should they come back. One mark for each that a
-/// request has passed, since it may come back by way of another.
-pub const HOP: &str = "penstock-hop";
-
-/// How an answer's body is wanted.
+/// The treatment of a compressed body of the origin's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyEncoding {
-    /// As the runtime likes: it passes it on as it came, as long as nobody reads it.
+    /// Left to the runtime, which passes the body on as it came as long as no script reads it.
     Untouched,
-    /// As it came, even where it is piped on: the runtime would unpack it to do so, and pack it again.
+    /// As it came, even when a pipe reads it. Otherwise the runtime would decompress it for the
+    /// pipe and compress it again afterwards.
     Raw,
 }
 
-/// Where a request goes on to, and the mark that it carries from here on.
+/// A request for the origin: its URL there, and this deployment's loop mark.
 #[derive(Debug)]
 pub struct OriginRequest<'a> {
     url: Cow<'a, str>,
-    hop: &'a str,
+    own_mark: &'a str,
 }
 
 impl<'a> OriginRequest<'a> {
-    /// On to `origin` (`https://host/prefix`), or to the request's own URL where there is none.
+    /// Makes the request for `origin` (`https://host/prefix`). Without an `origin` it goes to its
+    /// own URL.
     ///
     /// # Errors
-    /// None that is known; the runtime's, should it not read a path that it has read before.
-    pub fn new(incoming: &Incoming<'a>, origin: Option<&str>, hop: &'a str) -> Result<OriginRequest<'a>, JsValue> {
+    /// The runtime's, when it does not parse a path that it has parsed before. No such path is
+    /// known.
+    pub fn new(incoming: &Incoming<'a>, origin: Option<&str>, own_mark: &'a str) -> Result<OriginRequest<'a>, JsValue> {
         let target = &incoming.target;
         let url = match origin {
-            Some(origin) if target.may_climb() => {
-                // Under a host of its own: the one that was sent may be none.
+            Some(origin) if target.may_have_dot_segments() => {
+                // Resolved behind a made-up host, since the client's own may not be a valid one.
                 let resolved = Url::new(&format!("http://host{}", target.path_and_query))?;
                 Cow::from([origin, &resolved.pathname(), &resolved.search()].concat())
             }
             Some(origin) => Cow::from([origin, target.path_and_query].concat()),
             None => Cow::from(incoming.url),
         };
-        Ok(OriginRequest { url, hop })
+        Ok(OriginRequest { url, own_mark })
     }
 
-    /// Sends it on; what comes is a `Response`. `signal` ends it before its time.
+    /// Sends `request`, and returns the promise of a `Response`. `signal` can abort the request.
     ///
     /// # Errors
-    /// What the runtime throws when the origin cannot be reached.
+    /// The runtime's, when the origin cannot be reached.
     pub fn send(
         &self,
         request: &Request,
@@ -61,21 +62,22 @@ impl<'a> OriginRequest<'a> {
             BodyEncoding::Untouched => None,
             BodyEncoding::Raw => Some("manual"),
         };
-        js_request::fetch(request, &self.url, (HOP, self.hop), encoding, signal)
+        fetch_api::send(request, &self.url, (loop_mark::HEADER, self.own_mark), encoding, signal)
     }
 
-    /// Sends it on where nothing has to be done when the answer comes but to give it `headers` besides its own, so that it need not
-    /// come by here again; see [`js_request::fetch_with`].
-    pub fn pass(&self, request: &Request, headers: &[Header]) -> JsValue {
-        js_request::fetch_with(request, &self.url, (HOP, self.hop), headers)
+    /// Sends `request`, and adds `headers` to its response, without another call of the module. For
+    /// a request that needs nothing else when its response comes; see [`fetch_api::forward`].
+    pub fn forward(&self, request: &Request, headers: &[Header]) -> JsValue {
+        fetch_api::forward(request, &self.url, (loop_mark::HEADER, self.own_mark), headers)
     }
 }
 
-/// The same answer with `headers` besides its own. A switch of protocols (101) is left alone, and so is a status past 599 (some
-/// origins say 999): the runtime passes them on, but lets nobody make another like them.
+/// Returns `response` with `headers` in addition to its own. A switch of protocols (101) and a
+/// status above 599 (some origins send 999) stay as they are: the runtime passes them on, but does
+/// not let a script make such a response.
 ///
 /// # Errors
-/// None that is known; the runtime's, should it not take a header.
+/// The runtime's, when it rejects a header. No such header is known.
 pub fn with_headers(response: &Response, headers: &[Header]) -> Result<Response, JsValue> {
-    js_request::with(response, headers)
+    fetch_api::add_headers(response, headers)
 }

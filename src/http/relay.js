@@ -1,57 +1,79 @@
-// What goes on between a client and the origin where it matters when it ends. It is here, and not in the module, so that it goes on whatever
-// becomes of that.
+// Passes on the body of an answer, or the messages of a WebSocket, where Penstock has to know when
+// they end. This is JavaScript and not part of the module, so that it goes on when the module
+// fails.
 
-/** A length from here on is none to the runtime: a double does not hold them all. */
-const LONGEST = 2 ** 53;
+/** No length from here on is known exactly: a double cannot represent all greater integers. */
+const FIRST_INEXACT_LENGTH = 2 ** 53;
 
-/** The highest status of an answer that may be made. Some origins say 999, which the runtime passes on. */
-const HIGHEST = 599;
+/**
+ * The highest status that a script may give a response. Some origins send 999, which the runtime
+ * passes on.
+ */
+const HIGHEST_STATUS = 599;
 
-/** So many bytes of an answer may wait for a slow client because its end is looked for. */
-const WATCHED = 1 << 20;
+/**
+ * The most bytes of a copied body to read. The runtime buffers this much for a slow client, since
+ * the copy is ahead of it; beyond this the end of the body is not watched.
+ */
+const MOST_WATCHED_BYTES = 1 << 20;
 
-/** So many milliseconds what goes on may be watched after an answer's head: the platform's own bound. */
-const WATCH = 30_000;
+/**
+ * The longest time that a copied body is read, in milliseconds. After it the platform ends the work
+ * that goes on after a response.
+ */
+const LONGEST_WATCH = 30_000;
 
-/** What a side is told whose other side was lost. */
+/** The close code for a side whose other side was lost. */
 const GOING_AWAY = 1001;
 
-/** What says that there was no code. */
-const NONE = 1005;
+/** The close code that stands for "no code was sent". */
+const NO_CODE = 1005;
 
-/** What the runtime agrees on with each side by itself. */
-const OWN = ["sec-websocket-accept", "sec-websocket-extensions", "connection", "upgrade"];
+/** Headers of a WebSocket handshake that the runtime negotiates with each side by itself. */
+const NEGOTIATED = ["sec-websocket-accept", "sec-websocket-extensions", "connection", "upgrade"];
 
-/** The same answer with its body, if it has one, through a pipe, which the runtime pumps by itself; and the promise of the pipe's end. A length that
- *  was said stays said. Where the origin says nothing for a while, only the request's signal tells that its client has left, and that only by the
- *  compatibility flag `enable_request_signal`: the pipe would find it out as it writes. */
-export function piped(response, { signal }) {
+/**
+ * Returns the response with its body through a pipe, which the runtime pumps by itself, and the
+ * promise of the pipe's end; `undefined` when it has no body. A length that the origin has stated
+ * stays stated.
+ *
+ * The pipe notices that the client has left when it writes. While the origin sends nothing, only
+ * the request's signal tells, and only with the compatibility flag `enable_request_signal`.
+ */
+export function pipeBody(response, { signal }) {
   if (!response.body) return undefined;
-  if (response.status > HIGHEST) return [response, watched(response.clone().body)];
-  const said = response.headers.get("content-length") ?? "";
-  const length = /^\d+$/.test(said) ? Number(said) : LONGEST;
-  const { readable, writable } = length < LONGEST ? new FixedLengthStream(length) : new IdentityTransformStream();
+  if (response.status > HIGHEST_STATUS) return [response, endOfCopy(response.clone().body)];
+  const stated = response.headers.get("content-length") ?? "";
+  const length = /^\d+$/.test(stated) ? Number(stated) : FIRST_INEXACT_LENGTH;
+  const { readable, writable } =
+    length < FIRST_INEXACT_LENGTH ? new FixedLengthStream(length) : new IdentityTransformStream();
   return [new Response(readable, response), response.body.pipeTo(writable, { signal })];
 }
 
-/** The promise of the end of the body that `copy` is of. The runtime keeps what the other reader has not read yet, and nothing tells when that has
- *  left: so it is read no further than `WATCHED`, and no longer than `WATCH`. */
-function watched(copy) {
-  let seen = 0;
+/**
+ * Returns the promise of the end of the body that `copy` is a copy of. The runtime keeps all that
+ * the client has not read yet, and does not tell when the client has left. So the copy is read for
+ * at most `MOST_WATCHED_BYTES` and `LONGEST_WATCH`; the promise rejects beyond either.
+ */
+function endOfCopy(copy) {
+  let bytes = 0;
   const write = ({ length }) => {
-    seen += length;
-    if (seen > WATCHED) throw new RangeError();
+    bytes += length;
+    if (bytes > MOST_WATCHED_BYTES) throw new RangeError();
   };
-  return copy.pipeTo(new WritableStream({ write }), { signal: AbortSignal.timeout(WATCH) });
+  return copy.pipeTo(new WritableStream({ write }), { signal: AbortSignal.timeout(LONGEST_WATCH) });
 }
 
-/** The socket of an answer that switches protocols. */
+/** Returns the origin's WebSocket when the response switches protocols, or else `null`. */
 export function socket({ status, webSocket }) {
   return status === 101 ? webSocket : null;
 }
 
-/** The answer to the client in the place of `response`, whose `origin` socket is relayed to it from now on; and the promise of the end of that: it
- *  fails, since the origin hears of it a little later. */
+/**
+ * Relays messages between the socket `origin` and the client. Returns the response for the client,
+ * which replaces `response`, and a promise that rejects when the connection ends: the origin learns
+ * of the end a little later, just as with a request that is broken off.
+ */
 export function relay(response, origin) {
   const [client, server] = Object.values(new WebSocketPair());
   const ended = new Promise((_, end) => {
@@ -63,13 +85,13 @@ export function relay(response, origin) {
     side.accept();
   }
   const headers = new Headers(response.headers);
-  for (const name of OWN) headers.delete(name);
+  for (const name of NEGOTIATED) headers.delete(name);
   return [new Response(null, { status: 101, headers, webSocket: client }), ended];
 }
 
-/** Passes on to `to` what `from` says, its end included, which is also the relay's. */
+/** Passes messages and the close of `from` on to `to`. Calls `end` once `from` is closed. */
 function join(from, to, end) {
-  from.addEventListener("message", ({ data }) => attempt(() => to.send(data)));
+  from.addEventListener("message", ({ data }) => ignoreErrors(() => to.send(data)));
   from.addEventListener("close", ({ code, reason }) => {
     close(to, code, reason);
     end();
@@ -80,19 +102,24 @@ function join(from, to, end) {
   });
 }
 
-/** Ends a side as the other one did. Many a code nobody may send (RFC 6455 §7.4), and some do; the end is to be told all the same. */
+/**
+ * Closes a side as the other side was closed. Peers send codes that no endpoint may send (RFC 6455
+ * §7.4), and the runtime rejects them. The side is then closed with `GOING_AWAY`.
+ */
 function close(side, code, reason) {
   try {
-    if (code === NONE) side.close();
+    if (code === NO_CODE) side.close();
     else side.close(code, reason);
   } catch {
-    attempt(() => side.close(GOING_AWAY));
+    ignoreErrors(() => side.close(GOING_AWAY));
   }
 }
 
-/** What cannot be sent any more is for nobody. */
-function attempt(send) {
+/**
+ * Runs `action`. It throws when the side is closed already, and then there is nothing left to do.
+ */
+function ignoreErrors(action) {
   try {
-    send();
+    action();
   } catch {}
 }

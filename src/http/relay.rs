@@ -1,5 +1,5 @@
-//! An answer's body, or a WebSocket, on its way between client and origin where it matters when it ends: one that is passed through as it
-//! is ends without anybody being told.
+//! Passes on the body of an answer, or the messages of a WebSocket, where Penstock has to know when
+//! they end. The runtime reports no end of a response that passes through untouched.
 
 use web_sys::{Request, Response};
 use worker::js_sys::{Array, Object, Promise};
@@ -8,33 +8,37 @@ use worker::wasm_bindgen::{JsCast, JsValue};
 
 #[wasm_bindgen(module = "/src/http/relay.js")]
 extern "C" {
-    /// The socket of an answer that switches protocols.
+    /// Returns the origin's WebSocket when `response` switches protocols (101), or else `None`.
     pub fn socket(response: &Response) -> Option<Object>;
     #[wasm_bindgen(catch, js_name = relay)]
-    fn relay_between(response: &Response, origin: &Object) -> Result<Array, JsValue>;
-    #[wasm_bindgen(catch, js_name = piped)]
-    fn piped_on(response: &Response, request: &Request) -> Result<Option<Array>, JsValue>;
+    fn relay_in_js(response: &Response, origin: &Object) -> Result<Array, JsValue>;
+    #[wasm_bindgen(catch, js_name = pipeBody)]
+    fn pipe_body_in_js(response: &Response, request: &Request) -> Result<Option<Array>, JsValue>;
 }
 
-/// The answer to the client in the place of `response`, whose `origin` socket is relayed to it from now on; and the promise of the end
-/// of that.
+/// Relays messages between the socket `origin` and the client. Returns the response for the client,
+/// which replaces `response`, and a promise that rejects when the connection ends.
 ///
 /// # Errors
-/// The runtime's, should it not make a pair of sockets.
+/// The runtime's, when it does not make a pair of sockets.
 pub fn relay(response: &Response, origin: &Object) -> Result<(Response, Promise), JsValue> {
-    both(&relay_between(response, origin)?)
+    response_and_end(&relay_in_js(response, origin)?)
 }
 
-/// The same answer to `request` with its body through a pipe, and the promise of the pipe's end, if it has a body. The bytes were asked
-/// for as they came ([`proxy`](crate::http::proxy)), so that none is unpacked and packed again. With a status past 599, which nobody may give
-/// another answer, the same answer as it is, and the promise of the end of its body or of our looking for that.
+/// Returns `response` to `request` with its body through a pipe, and the promise of the pipe's end.
+/// `None` when it has no body.
+///
+/// The request for it must have asked for [`Raw`](crate::http::proxy::BodyEncoding::Raw) bytes, so
+/// that the pipe neither decompresses nor compresses them. A response with a status above 599
+/// cannot be made again: it is returned as it is, with the promise that the end of its body is
+/// reached or is no longer watched.
 ///
 /// # Errors
-/// The runtime's, should it not make a pipe.
-pub fn piped(response: &Response, request: &Request) -> Result<Option<(Response, Promise)>, JsValue> {
-    piped_on(response, request)?.as_ref().map(both).transpose()
+/// The runtime's, when it does not make a pipe.
+pub fn pipe_body(response: &Response, request: &Request) -> Result<Option<(Response, Promise)>, JsValue> {
+    pipe_body_in_js(response, request)?.as_ref().map(response_and_end).transpose()
 }
 
-fn both(array: &Array) -> Result<(Response, Promise), JsValue> {
-    Ok((array.get(0).dyn_into()?, array.get(1).dyn_into()?))
+fn response_and_end(pair: &Array) -> Result<(Response, Promise), JsValue> {
+    Ok((pair.get(0).dyn_into()?, pair.get(1).dyn_into()?))
 }

@@ -10,12 +10,12 @@ use crate::gate::background::Background;
 use crate::gate::decide::Gate;
 use crate::gate::decision::{CapRefusal, Decision, Refusal};
 use crate::gate::plan::{Plan, Timing};
-use crate::http::cors::is_preflight;
 use crate::http::incoming::Incoming;
 use crate::http::isolate::{Isolate, LoadedPolicy};
+use crate::http::loop_mark;
 use crate::http::permit_heartbeat;
+use crate::http::preflight::is_preflight;
 use crate::http::problem::Problem;
-use crate::http::proxy::HOP;
 use crate::http::rate_headers::Header;
 use crate::http::request_log::RequestLog;
 use crate::http::respond::{respond, trace};
@@ -53,8 +53,7 @@ pub struct RequestContext<'a> {
 impl<'a> RequestContext<'a> {
     /// Whether this deployment has sent the request itself: the origin leads back here.
     pub fn is_our_own(&self, hop: &str) -> bool {
-        let sent = self.incoming.header(HOP);
-        sent.is_some_and(|sent| sent.split(',').any(|mark| mark.trim_ascii() == hop))
+        self.incoming.header(loop_mark::HEADER).is_some_and(|marks| loop_mark::contains(&marks, hop))
     }
 
     /// The limits that the request meets, for the caller at the address `ip`.

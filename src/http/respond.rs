@@ -1,9 +1,10 @@
-//! Answers of ours, as the runtime's own.
+//! Answers that Penstock makes itself, as the runtime's responses; and the header `Penstock-Trace`.
 
 use crate::gate::decision::Spent;
-use crate::http::answer::{Answer, Recipient};
+use crate::http::answer::Answer;
+use crate::http::fetch_api;
 use crate::http::incoming::Incoming;
-use crate::http::js_request;
+use crate::http::negotiate::Recipient;
 use crate::http::problem::Problem;
 use crate::http::rate_headers::Header;
 use crate::identity::HeadersAndQuery;
@@ -12,10 +13,10 @@ use crate::policy::Settings;
 use web_sys::Response;
 use worker::wasm_bindgen::JsValue;
 
-/// `problem`, in the form that whoever sent the request reads, with `trace` besides.
+/// Answers `incoming` with `problem`, in the format that its client reads, and with `trace` if any.
 ///
 /// # Errors
-/// The runtime's, should it not take a response that we make.
+/// The runtime's, when it rejects a response.
 pub fn respond(
     incoming: &Incoming<'_>,
     problem: &Problem<'_>,
@@ -25,10 +26,12 @@ pub fn respond(
     let recipient = Recipient::read(incoming.method, |name| incoming.header(name));
     let mut answer = Answer::new(problem, &recipient, settings);
     answer.headers.extend(trace);
-    js_request::respond(answer.status, answer.body.as_deref(), &answer.headers)
+    fetch_api::make_response(answer.status, answer.body.as_deref(), &answer.headers)
 }
 
-/// What `TRACE = "header"` adds to every answer: an RFC 9651 dictionary.
+/// Returns the header that `TRACE = "header"` adds to every answer: an RFC 9651 dictionary of the
+/// decision's costs. `us` is its duration in microseconds. `unchecked`, the number of limits that
+/// could not be checked, is left out when it is zero.
 pub fn trace(spent: &Spent, unchecked: usize, begun: Time, decided: Time) -> Header {
     let Spent { actors, d1, rows, wallet, limits } = spent;
     let us = decided.since(begun).as_nanos() / 1_000;

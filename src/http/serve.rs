@@ -4,11 +4,11 @@ use crate::actor::permits::client::PermitClient;
 use crate::actor::rates::client::Client;
 use crate::gate::decision::Decision;
 use crate::gate::retry_after;
+use crate::http::fetch_api::HeaderNames;
 use crate::http::forward::{Forward, unreachable};
 use crate::http::in_flight::HeldPermits;
 use crate::http::incoming::{self, Incoming};
 use crate::http::isolate::Isolate;
-use crate::http::js_request::Names;
 use crate::http::problem::{Failure, Problem};
 use crate::http::proxy::OriginRequest;
 use crate::http::rate_headers::rate_headers;
@@ -31,8 +31,8 @@ pub async fn serve(request: Request, env: Env, context: Context) -> Result<JsVal
     let Some(loaded) = &isolate.loaded else {
         return fail(&request, Failure::Misconfigured, &Settings::default()).map(JsValue::from);
     };
-    let shown = incoming::shown(&loaded.asked, &request);
-    let incoming = Incoming::read(&request, &loaded.asked, &shown);
+    let text = incoming::text_of(&request, &loaded.asked);
+    let incoming = Incoming::parse(&request, &loaded.asked, &text);
     let cx = RequestContext {
         incoming: &incoming,
         env: &env,
@@ -69,9 +69,9 @@ pub fn answer_for_the_origin(request: &Request, env: &Env, thrown: &JsValue) -> 
 }
 
 fn fail(request: &Request, failure: Failure, settings: &Settings) -> Result<Response, JsValue> {
-    let names = Names::new([]);
-    let shown = incoming::shown(&names, request);
-    respond(&Incoming::read(request, &names, &shown), &Problem::failure(failure), settings, None)
+    let names = HeaderNames::new([]);
+    let text = incoming::text_of(request, &names);
+    respond(&Incoming::parse(request, &names, &text), &Problem::failure(failure), settings, None)
 }
 
 /// The stages of a request: loop, address, limits and caps, then a refusal or the origin.
@@ -121,7 +121,7 @@ async fn handle(cx: &RequestContext<'_>) -> Result<JsValue, JsValue> {
     let origin_request = OriginRequest::new(cx.incoming, policy.settings.origin.as_deref(), &hop)?;
     let timeout = policy.timeout(route);
     if permits.is_empty() && timeout.is_none() && trace.is_none() {
-        return Ok(origin_request.pass(cx.incoming.request, &headers));
+        return Ok(origin_request.forward(cx.incoming.request, &headers));
     }
     let forward = Forward { cx, permits, kind: cx.kind(), timeout, trace };
     let answered = || {

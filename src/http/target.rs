@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-/// A request's URL, taken apart.
+/// The parts of a request's URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target<'a> {
     /// Host and port: `api.example.com:8443`.
@@ -12,9 +12,10 @@ pub struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// Takes an absolute URL apart. The runtime has parsed it before, so every one has these parts; what is missing
-    /// all the same is read as empty.
-    pub fn of(url: &'a str) -> Target<'a> {
+    /// Splits an absolute URL. The runtime has parsed it before, so it has an authority and a path;
+    /// a part that is missing all the same becomes empty. Credentials and the fragment are left
+    /// out.
+    pub fn parse(url: &'a str) -> Target<'a> {
         let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
         let (authority, path_and_query) =
             rest.find(['/', '?', '#']).and_then(|at| rest.split_at_checked(at)).unwrap_or((rest, ""));
@@ -23,22 +24,25 @@ impl<'a> Target<'a> {
         Target { authority, path_and_query }
     }
 
-    /// Whether the host of `url` is spelt as everyone reads it. URL parsers decode `%61dmin.example`, take full-width letters for plain ones
-    /// and `0x7f.1` for `127.0.0.1`, and a backslash for a slash; a target that is `*` alone stands right behind the host.
-    pub fn is_plain(url: &str) -> bool {
+    /// Returns whether all parsers read the host of `url` alike. Some hosts have another spelling:
+    /// URL parsers decode `%61dmin.example`, turn full-width letters into plain ones and `0x7f.1`
+    /// into `127.0.0.1`, and read a backslash as a slash. In `OPTIONS *` the `*` directly follows
+    /// the host.
+    pub fn has_plain_host(url: &str) -> bool {
         let rest = url.split_once("://").map_or("", |(_, rest)| rest);
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        let name = authority.split_once(':').map_or(authority, |(name, _)| name);
-        let name = name.strip_suffix('.').unwrap_or(name);
+        let host = authority.split_once(':').map_or(authority, |(host, _)| host);
+        let host = host.strip_suffix('.').unwrap_or(host);
         let is_number =
-            name.rsplit('.').next().is_some_and(|last| last.starts_with(|first: char| first.is_ascii_digit()));
-        let good = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:".contains(&byte);
-        !name.is_empty() && authority.bytes().all(good) && (!is_number || name.parse::<Ipv4Addr>().is_ok())
+            host.rsplit('.').next().is_some_and(|last| last.starts_with(|first: char| first.is_ascii_digit()));
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:".contains(&byte);
+        !host.is_empty() && authority.bytes().all(is_plain) && (!is_number || host.parse::<Ipv4Addr>().is_ok())
     }
 
-    /// Whether the path may have dot segments, in any of the spellings that a URL parser knows. Behind a prefix they
-    /// must be resolved first, or they would lead out of it.
-    pub fn may_climb(&self) -> bool {
+    /// Returns whether the path may contain dot segments (`..`), in any spelling that a URL parser
+    /// knows. Behind the prefix of an origin they must be resolved first, or they would lead out of
+    /// it.
+    pub fn may_have_dot_segments(&self) -> bool {
         let path = self.path();
         path.contains('\\') || path.contains("/.") || path.contains("%2e") || path.contains("%2E")
     }
@@ -48,7 +52,7 @@ impl<'a> Target<'a> {
         self.path_and_query.split_once('?').map_or(self.path_and_query, |(path, _)| path)
     }
 
-    /// The query, without its question mark, if there is one.
+    /// The query without its question mark; `None` when the URL has no question mark.
     pub fn query(&self) -> Option<&'a str> {
         self.path_and_query.split_once('?').map(|(_, query)| query)
     }

@@ -1,12 +1,18 @@
-//! A problem as a person reads it: one small page that needs nothing but itself.
+//! The page about a problem, for a person in a browser: one small document that loads nothing else.
 //!
-//! Without a script it says when to come back, and has a link. With one it counts down, and asks again by itself when the time has
-//! come: for a GET alone; in a tab that is seen, or else when it is seen again; a moment late, since many may be waiting for the
-//! same one; and a few times at most. How often it has done so is kept in the tab, under the page's address; where nothing can be kept
-//! it does not ask again by itself.
+//! - `text`: its texts, in each language
+//! - `page.html`, `page.css`, `page.js`: its template, style and script, put into the module as
+//!   they are
+//!
+//! Without a script the page says when to come back, and has a link that repeats the request. The
+//! script counts the wait down. For a GET it also repeats the request when the wait is over:
+//!
+//! - only in a visible tab, or else as soon as the tab becomes visible;
+//! - a random moment late, since many pages may wait for the same instant;
+//! - at most three times in a row. The tab's session storage keeps the count under the page's
+//!   address. A page that cannot store the count does not repeat the request.
 
-use crate::http::answer::{MethodKind, Recipient};
-use crate::http::negotiate::Language;
+use crate::http::negotiate::{Language, MethodKind, Recipient};
 use crate::http::problem::Problem;
 use crate::http::problem_kind::ProblemKind;
 use std::sync::LazyLock;
@@ -17,25 +23,26 @@ const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// The page's Content-Security-Policy: its own style and script by their SHA-256 in base64 (`openssl dgst -sha256 -binary FILE |
-/// base64`; tests say so where one is out of date), and nothing else. The icon is there, and empty, so that no browser asks for
-/// another one.
-pub const POLICY: &str = "default-src 'none'; style-src 'sha256-vz82xdvMk6pmCyjfb6SoggpKZc0nwMdfWrJ2CZLRx+0='; \
+/// The page's Content-Security-Policy. It admits the page's own style and script, by their SHA-256
+/// in base64, and nothing else. After a change, `openssl dgst -sha256 -binary FILE | base64` gives
+/// the new value; a test fails while it is out of date. Images may be `data:` URLs because the page
+/// names an empty icon: without one a browser would ask the site for its icon.
+pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'sha256-vz82xdvMk6pmCyjfb6SoggpKZc0nwMdfWrJ2CZLRx+0='; \
     script-src 'sha256-lOe5oSxhFH//lOQ6bL4EoL34Gsyd35MdJEl6SGzvjlY='; img-src data:; base-uri 'none'; form-action 'none'";
 
-/// HTML as it grows.
+/// HTML under construction.
 struct Html(String);
 
 impl Html {
-    /// Adds HTML.
+    /// Appends HTML as it is.
     fn raw(&mut self, parts: &[&str]) -> &mut Html {
         parts.iter().for_each(|part| self.0.push_str(part));
         self
     }
 
-    /// Adds `text` in which nothing means anything to HTML, inside of an element or of a quoted attribute.
+    /// Appends `text`, escaped for the inside of an element or of a quoted attribute.
     fn text(&mut self, text: &str) -> &mut Html {
-        // Each part ends with what means something, but for the last, which may not.
+        // Each part ends with a character to escape; only the last part may lack one.
         for part in text.split_inclusive(['&', '<', '>', '"', '\'']) {
             let (plain, escaped) = match part.as_bytes().last() {
                 Some(b'&') => (part.strip_suffix('&'), "&amp;"),
@@ -51,23 +58,23 @@ impl Html {
     }
 }
 
-/// The page about `problem`.
+/// Renders the page about `problem` for `recipient`.
 pub fn page(problem: &Problem<'_>, recipient: &Recipient) -> String {
     let language = recipient.language;
-    let (title, story) = language.story(problem.cause);
+    let (heading, explanation) = language.heading_and_text(problem.kind);
     let mut html = Html(String::with_capacity(6 * 1024));
-    for (before, name) in PIECES.iter() {
+    for (before, placeholder) in PIECES.iter() {
         html.raw(&[before]);
-        match *name {
+        match *placeholder {
             "lang" => _ = html.text(language.tag()),
-            "title" => _ = html.text(title),
-            "story" => _ = html.text(story),
+            "title" => _ = html.text(heading),
+            "explanation" => _ = html.text(explanation),
             "style" => _ = html.raw(&[STYLE]),
-            "data" => data(&mut html, problem, recipient),
+            "script_data" => script_data(&mut html, problem, recipient),
             "when" => when(&mut html, problem, language),
-            "parts" => parts(&mut html, problem, recipient),
+            "next_steps" => next_steps(&mut html, problem, recipient),
             "footer" => footer(&mut html, problem),
-            // What needs no script has none: the policy allows this one alone.
+            // Without a wait there is nothing for the script to do.
             "script" if problem.retry_after.is_some() => _ = html.raw(&["<script>", SCRIPT, "</script>"]),
             _ => {}
         }
@@ -75,74 +82,77 @@ pub fn page(problem: &Problem<'_>, recipient: &Recipient) -> String {
     html.0
 }
 
-/// What the script is told, as attributes.
-fn data(html: &mut Html, problem: &Problem<'_>, recipient: &Recipient) {
+/// Adds the attributes of `<main>` that the script reads: the wait in seconds, and its texts. Only
+/// a page that may repeat its request has the attributes for that.
+fn script_data(html: &mut Html, problem: &Problem<'_>, recipient: &Recipient) {
     let Some(wait) = problem.retry_after else { return };
-    let text_of = recipient.language.text_of();
+    let texts = recipient.language.texts();
     html.raw(&[" data-wait=\"", &wait.to_string(), "\""]);
     let mut attribute = |name: &str, text: &str| {
         html.raw(&[" data-", name, "=\""]).text(text).raw(&["\""]);
     };
-    attribute("now", text_of.now);
-    attribute("left", text_of.left);
-    if recipient.sends == MethodKind::Get {
-        attribute("self", text_of.by_itself);
-        attribute("again", text_of.trying);
-        attribute("over", text_of.over);
+    attribute("now", texts.try_now);
+    attribute("left", texts.time_left);
+    if recipient.method == MethodKind::Get {
+        attribute("self", texts.will_retry);
+        attribute("again", texts.trying);
+        attribute("over", texts.gave_up);
     }
 }
 
-/// The sentence that says when to try again. A quota's instant stands in its own zone; the script puts it into the reader's.
+/// Adds the sentence that says when to try again. The next day of a quota is given in the quota's
+/// own zone, and the script converts it to the zone of the browser.
 fn when(html: &mut Html, problem: &Problem<'_>, language: Language) {
     let Some(wait) = problem.retry_after else { return };
-    let text_of = language.text_of();
+    let texts = language.texts();
     html.raw(&["<p id=\"when\">"]);
     if let (Some(zone), Some(at)) = (problem.midnight, &problem.retry_at) {
-        let (before, after) = text_of.next_day;
+        let (before, after) = texts.next_day;
         let [date, time] = [at.get(..10), at.get(11..16)].map(Option::unwrap_or_default);
         html.text(before).raw(&["<time id=\"time\" datetime=\""]).text(at).raw(&["\">"]);
         html.text(date).text(" ").text(time).text(" (").text(&zone.to_string()).text(")");
         html.raw(&["</time>"]).text(after);
     } else {
-        let (before, after) = text_of.after;
-        html.text(before).text(&language.span(wait)).text(after);
+        let (before, after) = texts.room_after;
+        html.text(before).text(&language.duration(wait)).text(after);
     }
     html.raw(&["</p>\n"]);
 }
 
-/// What the operator has to say, and where to go from here.
-fn parts(html: &mut Html, problem: &Problem<'_>, recipient: &Recipient) {
-    let text_of = recipient.language.text_of();
-    if recipient.sends == MethodKind::Other && problem.retry_after.is_some() {
-        html.raw(&["<p class=\"aside\">"]).text(text_of.lost).raw(&["</p>\n"]);
+/// Adds the operator's message, and the links to go on from here.
+fn next_steps(html: &mut Html, problem: &Problem<'_>, recipient: &Recipient) {
+    let texts = recipient.language.texts();
+    if recipient.method == MethodKind::Other && problem.retry_after.is_some() {
+        html.raw(&["<p class=\"aside\">"]).text(texts.not_received).raw(&["</p>\n"]);
     }
-    if let Some(message) = problem.words.message {
+    if let Some(message) = problem.operator.message {
         html.raw(&["<p class=\"said\">"]).text(message).raw(&["</p>\n"]);
     }
-    let asks_again = recipient.sends != MethodKind::Other && problem.cause != ProblemKind::Blocked;
-    if !asks_again && problem.words.docs.is_none() {
+    let may_try_again = recipient.method != MethodKind::Other && problem.kind != ProblemKind::Blocked;
+    if !may_try_again && problem.operator.docs.is_none() {
         return;
     }
     html.raw(&["<nav>"]);
-    if asks_again {
-        // The empty address is that of the page itself.
-        html.raw(&["<a class=\"again\" href=\"\">"]).text(text_of.again).raw(&["</a>"]);
+    if may_try_again {
+        // The empty address is the page's own.
+        html.raw(&["<a class=\"again\" href=\"\">"]).text(texts.try_again).raw(&["</a>"]);
     }
-    if let Some(docs) = problem.words.docs {
-        html.raw(&["<a rel=\"help\" href=\""]).text(docs).raw(&["\">"]).text(text_of.docs).raw(&["</a>"]);
+    if let Some(docs) = problem.operator.docs {
+        html.raw(&["<a rel=\"help\" href=\""]).text(docs).raw(&["\">"]).text(texts.read_more).raw(&["</a>"]);
     }
     html.raw(&["</nav>\n"]);
 }
 
-/// What a person can quote to whoever runs the site.
+/// Adds the line that a person can quote to the site's operator: status, reason, and limit.
 fn footer(html: &mut Html, problem: &Problem<'_>) {
-    html.text(&problem.cause.status().to_string()).text(" · ").text(problem.cause.as_str());
+    html.text(&problem.kind.status().to_string()).text(" · ").text(problem.kind.as_str());
     if let Some(name) = problem.limit_name() {
         html.text(" · ").text(name);
     }
 }
 
-/// The template in pieces: a text, and the name that follows it. Taken apart once, since looking for names costs as much as all the rest.
+/// The template, split at its placeholders: each text, and the name of the placeholder after it.
+/// Split once per isolate, since the search for placeholders takes as long as the rest of a page.
 static PIECES: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
     let (mut pieces, mut rest) = (Vec::new(), TEMPLATE);
     while let Some((text, (name, after))) =

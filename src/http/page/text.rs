@@ -1,72 +1,73 @@
-//! What a page says, in the languages that it can say it in.
+//! The texts of the page, in each of its languages.
 
 use crate::gate::decision::Reason;
 use crate::http::negotiate::Language;
 use crate::http::problem_kind::ProblemKind;
 
-/// The texts of one language that do not depend on what happened. Where there are two, a time stands between them.
+/// The texts of one language that do not depend on the problem. A pair is the text before a time
+/// and the text after it.
 pub struct PageText {
-    /// When there is room again, after a time.
-    pub after: (&'static str, &'static str),
-    /// When the next day's quota begins, at a time.
+    /// There is room again after a wait.
+    pub room_after: (&'static str, &'static str),
+    /// The next day of a quota begins at an instant.
     pub next_day: (&'static str, &'static str),
-    /// What was sent is lost.
-    pub lost: &'static str,
-    /// The link that asks again.
-    pub again: &'static str,
+    /// The origin did not get the body of this request.
+    pub not_received: &'static str,
+    /// The link that repeats the request.
+    pub try_again: &'static str,
     /// The link to the operator's page.
-    pub docs: &'static str,
-    /// The page asks again by itself.
-    pub by_itself: &'static str,
-    /// It has done so often enough.
-    pub over: &'static str,
-    /// It is doing so.
+    pub read_more: &'static str,
+    /// The page will repeat the request by itself.
+    pub will_retry: &'static str,
+    /// The page has repeated the request as often as it may.
+    pub gave_up: &'static str,
+    /// The page repeats the request now.
     pub trying: &'static str,
-    /// The time has come.
-    pub now: &'static str,
-    /// So much is left; the script puts the time in the place of `{}`.
-    pub left: &'static str,
+    /// The wait is over.
+    pub try_now: &'static str,
+    /// A part of the wait is left. The script puts the time in the place of `{}`.
+    pub time_left: &'static str,
 }
 
 const ENGLISH: PageText = PageText {
-    after: ("You can try again in ", "."),
+    room_after: ("You can try again in ", "."),
     next_day: ("The next day’s quota begins on ", "."),
-    lost: "What you sent was not taken in. Please go back and send it again then.",
-    again: "Try again",
-    docs: "Read more",
-    by_itself: "This page tries again by itself when the time is up.",
-    over: "This page no longer tries by itself.",
+    not_received: "What you sent was not taken in. Please go back and send it again then.",
+    try_again: "Try again",
+    read_more: "Read more",
+    will_retry: "This page tries again by itself when the time is up.",
+    gave_up: "This page no longer tries by itself.",
     trying: "Trying again…",
-    now: "You can try again now.",
-    left: "{} left.",
+    try_now: "You can try again now.",
+    time_left: "{} left.",
 };
 
 const CHINESE: PageText = PageText {
-    after: ("", "后可以重试。"),
+    room_after: ("", "后可以重试。"),
     next_day: ("新的额度将于 ", " 开始。"),
-    lost: "您提交的内容没有被接收，届时请返回并重新提交。",
-    again: "重试",
-    docs: "了解更多",
-    by_itself: "时间一到，本页会自动重试。",
-    over: "本页不再自动重试。",
+    not_received: "您提交的内容没有被接收，届时请返回并重新提交。",
+    try_again: "重试",
+    read_more: "了解更多",
+    will_retry: "时间一到，本页会自动重试。",
+    gave_up: "本页不再自动重试。",
     trying: "正在重试…",
-    now: "现在可以重试了。",
-    left: "还剩 {}。",
+    try_now: "现在可以重试了。",
+    time_left: "还剩 {}。",
 };
 
 impl Language {
-    /// Its texts.
-    pub fn text_of(self) -> &'static PageText {
+    /// The texts of this language that do not depend on the problem.
+    pub fn texts(self) -> &'static PageText {
         match self {
             Language::English => &ENGLISH,
             Language::Chinese => &CHINESE,
         }
     }
 
-    /// What happened: a heading, and a sentence or two.
-    pub fn story(self, cause: ProblemKind) -> (&'static str, &'static str) {
+    /// The page's heading for a problem, and the sentence or two below it.
+    pub fn heading_and_text(self, kind: ProblemKind) -> (&'static str, &'static str) {
         let english = self == Language::English;
-        match cause {
+        match kind {
             ProblemKind::Limit(Reason::RateLimited) if english => {
                 ("Too many requests", "You have sent too many requests in a short time.")
             }
@@ -105,8 +106,9 @@ impl Language {
         }
     }
 
-    /// A span of `secs` seconds as one says it, rounded up.
-    pub fn span(self, secs: u64) -> String {
+    /// A time of `secs` seconds in this language, rounded up to whole minutes, hours or days where
+    /// it is long.
+    pub fn duration(self, secs: u64) -> String {
         const MINUTE: u64 = 60;
         const HOUR: u64 = 60 * MINUTE;
         const DAY: u64 = 24 * HOUR;

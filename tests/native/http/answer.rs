@@ -1,4 +1,4 @@
-//! One refusal, as each of its readers gets it.
+//! One refusal in each format.
 
 use super::{Refused, header, policy, recipient};
 use penstock::gate::decision::Reason;
@@ -17,7 +17,7 @@ const LOGIN: Refused =
     Refused { limit: "login/ip", reason: Reason::RateLimited, wait: Span::from_secs(12), until: None };
 
 #[test]
-fn a_program_reads_the_message_and_the_link_as_members_and_the_link_as_a_header() {
+fn message_and_docs_are_members_of_the_json_and_docs_is_a_link_header() {
     let policy = policy(VARS);
     let answer = LOGIN.answer(&policy, "GET", &[]);
     let body: serde_json::Value = serde_json::from_str(answer.body.as_deref().unwrap()).unwrap();
@@ -29,7 +29,7 @@ fn a_program_reads_the_message_and_the_link_as_members_and_the_link_as_a_header(
 }
 
 #[test]
-fn a_line_of_text_is_one_line() {
+fn text_plain_gets_one_line() {
     let answer = LOGIN.answer(&policy(VARS), "GET", &[("accept", "text/plain")]);
     assert_eq!(header(&answer, "Content-Type"), Some("text/plain; charset=utf-8"));
     assert_eq!(
@@ -42,7 +42,7 @@ fn a_line_of_text_is_one_line() {
 }
 
 #[test]
-fn every_reader_has_the_same_headers_besides_the_types_own() {
+fn headers_are_the_same_in_every_format_but_for_those_of_the_format() {
     let policy = policy(VARS);
     let common = |accept| {
         let answer = LOGIN.answer(&policy, "GET", &[("accept", accept)]);
@@ -56,7 +56,7 @@ fn every_reader_has_the_same_headers_besides_the_types_own() {
 }
 
 #[test]
-fn head_gets_the_headers_alone() {
+fn head_gets_the_same_headers_and_no_body() {
     for accept in ["*/*", "text/html", "text/plain"] {
         let [get, head] = ["GET", "HEAD"].map(|method| LOGIN.answer(&policy(VARS), method, &[("accept", accept)]));
         assert_eq!((head.status, head.headers, head.body), (get.status, get.headers, None));
@@ -64,7 +64,7 @@ fn head_gets_the_headers_alone() {
 }
 
 #[test]
-fn grpc_web_gets_its_status_in_the_header() {
+fn grpc_web_call_gets_its_status_in_the_headers() {
     let policy = policy(VARS);
     let headers =
         [("content-type", "application/grpc-web-text"), ("accept", "text/html"), ("origin", "https://a.example")];
@@ -76,13 +76,13 @@ fn grpc_web_gets_its_status_in_the_header() {
     let message = header(&answer, "grpc-message").unwrap();
     assert!(message.contains("100%25 more: \"ops\""), "{message}");
     assert!(header(&answer, "Access-Control-Expose-Headers").unwrap().ends_with(", Grpc-Status, Grpc-Message"));
-    assert_eq!(LOGIN.answer(&policy, "HEAD", &headers).status, 429, "no call is a HEAD");
+    assert_eq!(LOGIN.answer(&policy, "HEAD", &headers).status, 429, "a HEAD request is never a call");
     let unavailable = Refused { reason: Reason::LimiterUnavailable, ..LOGIN }.answer(&policy, "POST", &headers);
     assert_eq!((unavailable.status, header(&unavailable, "grpc-status")), (200, Some("14")));
 }
 
 #[test]
-fn a_grpc_message_is_printable_ascii_whatever_is_said() {
+fn grpc_message_in_any_language_is_printable_ascii() {
     let policy = policy(r#"{"LIMIT_BASE": {"per_ip": "5/min", "message": "太多了 🚰"}}"#);
     let refused = Refused { limit: "base/ip", ..LOGIN };
     let answer = refused.answer(&policy, "POST", &[("content-type", "application/grpc-web")]);
@@ -92,7 +92,7 @@ fn a_grpc_message_is_printable_ascii_whatever_is_said() {
 }
 
 #[test]
-fn a_blocked_caller_is_not_told_to_wait() {
+fn blocked_client_is_not_told_to_wait() {
     let policy = policy(VARS);
     let problem = Problem::blocked(policy.bindings[0].operator_message());
     let answer = Answer::new(&problem, &recipient("GET", &[]), &policy.settings);
@@ -101,11 +101,11 @@ fn a_blocked_caller_is_not_told_to_wait() {
     assert_eq!((&body["reason"], &body["status"]), (&"blocked".into(), &403.into()));
     assert!(body.get("retry_after").is_none() && body.get("limit").is_none() && body.get("message").is_some());
     let page = Answer::new(&problem, &recipient("GET", &[("accept", "text/html")]), &policy.settings).body.unwrap();
-    assert!(!page.contains("<script") && !page.contains("class=\"again\""), "it helps nobody to try again");
+    assert!(!page.contains("<script") && !page.contains("class=\"again\""), "trying again does not help");
 }
 
 #[test]
-fn a_failure_can_be_read_by_everyone() {
+fn every_failure_has_every_format() {
     for failure in [Failure::Misconfigured, Failure::Loop, Failure::OriginUnreachable, Failure::Unforeseen] {
         let problem = Problem::failure(failure);
         for (accept, begins) in

@@ -1,9 +1,8 @@
-//! Whose pages may read a refusal.
+//! The origins whose pages may read a refusal.
 
-use super::{Refused, header, policy, recipient};
+use super::{Refused, header, policy};
 use penstock::gate::decision::Reason;
 use penstock::http::answer::Answer;
-use penstock::http::cors::is_preflight;
 use penstock::limit::time::Span;
 
 fn answer(vars: &str, origin: Option<&str>) -> Answer {
@@ -23,7 +22,7 @@ fn allowed(vars: &str, origin: &str) -> (Option<String>, bool) {
 }
 
 #[test]
-fn cor_01_any_page_may_read_a_refusal_unless_told_otherwise() {
+fn cor_01_without_cors_origins_any_page_may_read_a_refusal() {
     let answer = answer("", Some("https://app.example"));
     assert_eq!(header(&answer, "Access-Control-Allow-Origin"), Some("*"));
     assert_eq!(header(&answer, "Access-Control-Allow-Credentials"), None);
@@ -35,7 +34,7 @@ fn cor_01_any_page_may_read_a_refusal_unless_told_otherwise() {
 }
 
 #[test]
-fn cor_01_the_headers_that_are_sent_are_those_that_may_be_read() {
+fn cor_01_every_rate_header_that_is_sent_is_exposed() {
     let exposed = |style| {
         let answer = answer(&format!(r#""HEADERS": "{style}","#), Some("https://app.example"));
         let exposed = header(&answer, "Access-Control-Expose-Headers").unwrap().to_owned();
@@ -50,7 +49,7 @@ fn cor_01_the_headers_that_are_sent_are_those_that_may_be_read() {
 }
 
 #[test]
-fn a_listed_origin_may_ask_with_credentials_and_no_other() {
+fn only_a_listed_origin_may_read_with_credentials() {
     let list = r#""CORS_ORIGINS": ["https://app.example", "HTTP://Localhost:3000", "https://b.example:443"],"#;
     let named = |origin: &str| (Some(origin.to_owned()), true);
     for origin in ["https://app.example", "http://localhost:3000", "https://b.example"] {
@@ -77,45 +76,7 @@ fn a_listed_origin_may_ask_with_credentials_and_no_other() {
 }
 
 #[test]
-fn who_sends_no_origin_needs_none_of_it() {
+fn request_without_an_origin_gets_no_cors_headers() {
     let answer = answer("", None);
     assert!(answer.headers.iter().all(|(name, _)| !name.starts_with("Access-Control")));
-}
-
-#[test]
-fn cor_03_a_preflight_says_what_it_is_for() {
-    let preflight = |method, headers: &[(&str, &str)]| {
-        is_preflight(method, |name| {
-            headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string())
-        })
-    };
-    let origin = ("origin", "https://app.example");
-    assert!(preflight("OPTIONS", &[origin, ("access-control-request-method", "PUT")]));
-    assert!(!preflight("OPTIONS", &[origin]));
-    assert!(!preflight("OPTIONS", &[("access-control-request-method", "PUT")]));
-    assert!(!preflight("OPTIONS", &[origin, ("access-control-request-method", " ")]));
-    assert!(!preflight("GET", &[origin, ("access-control-request-method", "PUT")]));
-    assert!(!preflight("options", &[origin, ("access-control-request-method", "PUT")]));
-    let put = ("access-control-request-method", "PUT");
-    for method in ["", " ", "PUT, POST", "P T", "\u{e9}", "/", "PUT:"] {
-        assert!(!preflight("OPTIONS", &[origin, ("access-control-request-method", method)]), "{method:?}");
-    }
-    // What no browser sends with it.
-    for more in [
-        ("content-length", "4"),
-        ("transfer-encoding", "chunked"),
-        ("authorization", "Bearer k"),
-        ("cookie", "session=k"),
-        ("upgrade", "websocket"),
-        ("x-http-method-override", "POST"),
-        ("x-method-override", "POST"),
-        ("x-http-method", "POST"),
-    ] {
-        assert!(!preflight("OPTIONS", &[origin, put, more]), "{more:?}");
-    }
-    assert!(preflight(
-        "OPTIONS",
-        &[origin, put, ("content-length", "0"), ("access-control-request-headers", "cookie")]
-    ));
-    assert_eq!(recipient("OPTIONS", &[origin]).origin.as_deref(), Some("https://app.example"));
 }

@@ -1,16 +1,20 @@
-//! What a caller reads.
+//! Answers that Penstock makes itself: their text, their headers and their formats.
 
 mod answer;
 mod cors;
 mod log;
+mod loop_mark;
 mod negotiate;
 mod page;
+mod preflight;
 mod problem;
+mod rate_headers;
 mod target;
 
 use penstock::gate::decision::{Reason, Refusal};
 use penstock::gate::plan::Plan;
-use penstock::http::answer::{Answer, Recipient};
+use penstock::http::answer::Answer;
+use penstock::http::negotiate::Recipient;
 use penstock::http::problem::Problem;
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
@@ -20,13 +24,13 @@ use std::collections::BTreeMap;
 /// The example of the documentation: refused at 18:00:00, twelve seconds to wait.
 const NOW: Time = Time::from_millis(1_795_975_200_000);
 
-/// The policy that `vars` (an object in JSON) says.
+/// Reads a policy from `vars`, an object in JSON.
 fn policy(vars: &str) -> Policy {
     let vars: BTreeMap<String, serde_json::Value> = serde_json::from_str(vars).unwrap();
     Policy::read(&vars).unwrap()
 }
 
-/// What of a refusal a test chooses.
+/// The parts of a refusal that a test chooses.
 struct Refused {
     limit: &'static str,
     reason: Reason,
@@ -35,15 +39,15 @@ struct Refused {
 }
 
 impl Refused {
-    /// The problem that a caller of `/login` has.
+    /// The problem of a request for `/login` that is refused.
     fn problem<'p>(&self, policy: &'p Policy) -> Problem<'p> {
         let me = Subject::from_bytes([1; 16]);
         let plan = Plan::new(policy, policy.route("GET", "h", "/login"), me, |_| Some(me));
-        let met = plan.limits().find(|met| met.limit.name == self.limit).unwrap();
+        let planned = plan.limits().find(|planned| planned.limit.name == self.limit).unwrap();
         let Refused { reason, wait, until, .. } = *self;
-        let words = policy.binding(met.binding).map(Binding::operator_message).unwrap();
-        let refusal = Refusal { planned: met, reason, wait, until, left: 0, subject: None };
-        Problem::refusal(&refusal, &plan, words, policy.settings.headers, NOW)
+        let operator = policy.binding(planned.binding).map(Binding::operator_message).unwrap();
+        let refusal = Refusal { planned, reason, wait, until, left: 0, subject: None };
+        Problem::refusal(&refusal, &plan, operator, policy.settings.headers, NOW)
     }
 
     /// The answer to a request with this method and these headers.
@@ -52,12 +56,12 @@ impl Refused {
     }
 }
 
-/// Whoever sends such a request.
+/// The recipient of the answer to a request with this method and these headers.
 fn recipient(method: &str, headers: &[(&str, &str)]) -> Recipient {
     Recipient::read(method, |name| headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string()))
 }
 
-/// An answer's header; never there twice.
+/// The value of a header in an answer. Panics when the header is there twice.
 fn header<'a>(answer: &'a Answer, name: &str) -> Option<&'a str> {
     let mut found = answer.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
     let first = found.next().map(|(_, value)| value.as_str());

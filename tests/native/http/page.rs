@@ -1,4 +1,4 @@
-//! The page that a person gets.
+//! The page for a person in a browser.
 
 use super::{NOW, Refused, header, policy, recipient};
 use penstock::gate::decision::Reason;
@@ -25,7 +25,7 @@ fn page(refused: &Refused, method: &str, language: &str) -> String {
 }
 
 #[test]
-fn it_says_what_happened_and_when_to_come_back() {
+fn page_says_what_happened_and_when_to_come_back() {
     let table = [
         (&LOGIN, "en", "<h1>Too many requests</h1>", "You can try again in 12 seconds."),
         (&LOGIN, "zh", "<h1>请求太频繁</h1>", "12 秒后可以重试。"),
@@ -41,7 +41,7 @@ fn it_says_what_happened_and_when_to_come_back() {
 }
 
 #[test]
-fn a_quotas_instant_stands_in_its_own_zone() {
+fn next_day_of_a_quota_is_shown_in_the_quotas_zone() {
     let midnight = Time::from_millis(1_796_054_400_000);
     let reason = Reason::QuotaExhausted;
     let refused = Refused { limit: "login/key", reason, wait: midnight.since(NOW), until: Some(midnight) };
@@ -51,7 +51,7 @@ fn a_quotas_instant_stands_in_its_own_zone() {
 }
 
 #[test]
-fn a_quota_whose_next_day_is_too_soon_is_told_by_the_wait() {
+fn quota_refusal_beyond_its_midnight_shows_the_wait_instead() {
     let refused = Refused { limit: "login/key", reason: Reason::QuotaExhausted, ..LOGIN };
     let page = page(&refused, "GET", "en");
     assert!(page.contains("You can try again in 12 seconds.") && !page.contains("next day"), "{page}");
@@ -63,7 +63,7 @@ fn a_quota_whose_next_day_is_too_soon_is_told_by_the_wait() {
 }
 
 #[test]
-fn only_what_may_be_sent_again_is_sent_again_by_itself() {
+fn only_a_get_is_repeated_by_the_page_itself() {
     let get = page(&LOGIN, "GET", "en");
     assert!(get.contains("data-self=") && get.contains("class=\"again\""));
     for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "get", "X"] {
@@ -74,7 +74,7 @@ fn only_what_may_be_sent_again_is_sent_again_by_itself() {
 }
 
 #[test]
-fn a_wait_is_said_as_one_says_it() {
+fn long_wait_is_rounded_up_to_minutes_hours_or_days() {
     let after = |secs| {
         let page = page(&Refused { wait: Span::from_secs(secs), ..LOGIN }, "GET", "en");
         let (_, rest) = page.split_once("You can try again in ").unwrap();
@@ -97,7 +97,7 @@ fn a_wait_is_said_as_one_says_it() {
 }
 
 #[test]
-fn what_the_operator_says_is_text_and_nothing_else() {
+fn operators_message_is_escaped() {
     let hostile = r#"</p></main><script>alert(1)</script>&amp;'" onload=x {{script}} <!--"#;
     let vars = serde_json::json!({ "LIMIT_BASE": { "per_ip": "5/min", "message": hostile, "docs": "https://a.example/?'&b=c" } });
     let refused = Refused { limit: "base/ip", ..LOGIN };
@@ -111,7 +111,7 @@ fn what_the_operator_says_is_text_and_nothing_else() {
 }
 
 #[test]
-fn it_is_small_and_needs_nothing_from_anywhere() {
+fn page_is_small_and_loads_nothing() {
     for refused in [&LOGIN, &CROWD] {
         for language in ["en", "zh"] {
             let page = page(refused, "GET", language);
@@ -124,7 +124,7 @@ fn it_is_small_and_needs_nothing_from_anywhere() {
 }
 
 #[test]
-fn its_policy_lets_nothing_in_but_itself() {
+fn content_security_policy_admits_only_the_pages_own_parts() {
     let answer = LOGIN.answer(&policy(VARS), "GET", &[("accept", "text/html")]);
     let policy = header(&answer, "Content-Security-Policy").unwrap();
     assert!(policy.starts_with("default-src 'none'; style-src 'sha256-") && !policy.contains("unsafe"), "{policy}");
@@ -133,7 +133,7 @@ fn its_policy_lets_nothing_in_but_itself() {
 }
 
 #[test]
-fn a_page_without_a_time_has_no_script() {
+fn page_without_a_wait_has_no_script() {
     for failure in [Failure::Misconfigured, Failure::OriginUnreachable] {
         let recipient = recipient("GET", &[("accept", "text/html"), ("accept-language", "zh")]);
         let page = Answer::new(&Problem::failure(failure), &recipient, &Settings::default()).body.unwrap();

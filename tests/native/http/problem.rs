@@ -1,11 +1,10 @@
-//! Refusals to the letter.
+//! Problems, word for word: refusals by limits and by caps, and failures.
 
 use super::{NOW, Refused, header, policy, recipient};
 use penstock::concurrency::plan::{RequestKind, planned_caps};
-use penstock::gate::decision::{CapRefusal, LimitUsage, Reason};
+use penstock::gate::decision::{CapRefusal, Reason};
 use penstock::http::answer::Answer;
 use penstock::http::problem::{Failure, Problem};
-use penstock::http::rate_headers::rate_headers;
 use penstock::limit::time::{Span, Time};
 use penstock::policy::{HeaderStyle, Settings};
 
@@ -25,7 +24,7 @@ fn body(answer: &Answer) -> &str {
 }
 
 #[test]
-fn a_rate_limit_reads_as_the_contract_says() {
+fn refusal_by_a_rate_is_worded_exactly_so() {
     let problem = refusal("login/ip", Reason::RateLimited, Span::from_millis(11_001), None, "draft-11");
     assert_eq!(problem.status, 429);
     assert_eq!(header(&problem, "Content-Type"), Some("application/problem+json"));
@@ -48,7 +47,7 @@ fn a_rate_limit_reads_as_the_contract_says() {
 }
 
 #[test]
-fn a_quota_names_its_midnight_in_its_own_zone() {
+fn refusal_by_a_quota_names_midnight_in_the_quotas_zone() {
     let midnight = Time::from_millis(1_796_054_400_000);
     let problem = refusal("login/key", Reason::QuotaExhausted, midnight.since(NOW), Some(midnight), "draft-11");
     assert!(body(&problem).contains(r#""retry_at":"2026-12-01T00:00:00+08:00""#), "{}", body(&problem));
@@ -56,7 +55,7 @@ fn a_quota_names_its_midnight_in_its_own_zone() {
 }
 
 #[test]
-fn hdr_01_the_wait_is_whole_seconds_rounded_up_and_never_zero() {
+fn hdr_01_wait_is_rounded_up_to_whole_seconds_and_is_never_zero() {
     for (nanos, secs) in [(0, "1"), (1, "1"), (999_999_999, "1"), (1_000_000_000, "1"), (1_000_000_001, "2")] {
         let problem = refusal("login/ip", Reason::RateLimited, Span::from_nanos(nanos), None, "both");
         assert_eq!(header(&problem, "Retry-After"), Some(secs));
@@ -65,7 +64,7 @@ fn hdr_01_the_wait_is_whole_seconds_rounded_up_and_never_zero() {
 }
 
 #[test]
-fn a_limit_that_cannot_be_checked_is_a_503_that_tells_nothing_it_does_not_know() {
+fn limit_that_cannot_be_checked_is_a_503_without_a_count() {
     let problem = refusal("base/global", Reason::LimiterUnavailable, Span::from_secs(1), None, "draft-11");
     assert_eq!((problem.status, header(&problem, "Retry-After")), (503, Some("1")));
     assert_eq!(header(&problem, "RateLimit"), None);
@@ -73,7 +72,7 @@ fn a_limit_that_cannot_be_checked_is_a_503_that_tells_nothing_it_does_not_know()
 }
 
 #[test]
-fn crowded_is_not_the_callers_fault_and_says_so() {
+fn refusal_by_a_global_rate_does_not_blame_the_caller() {
     let problem = refusal("base/global", Reason::OverCapacity, Span::from_secs(1), None, "none");
     assert_eq!(problem.status, 429);
     assert!(body(&problem).contains("#temporary-reduced-capacity"));
@@ -87,23 +86,7 @@ fn crowded_is_not_the_callers_fault_and_says_so() {
 }
 
 #[test]
-fn each_style_has_its_own_headers() {
-    let policy = policy(r#"{"LIMIT_BASE": {"per_ip": "100/s burst 200"}}"#);
-    let limit = &policy.base.as_ref().unwrap().limits[0];
-    let stand = LimitUsage { limit, left: 150, more: Span::from_millis(10) };
-    let names =
-        |style| -> Vec<&str> { rate_headers(style, [limit], Some(stand)).into_iter().map(|(name, _)| name).collect() };
-    assert_eq!(names(HeaderStyle::Draft11), ["RateLimit-Policy", "RateLimit"]);
-    assert_eq!(names(HeaderStyle::Legacy), ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"]);
-    assert_eq!(names(HeaderStyle::Both).len(), 5);
-    assert!(names(HeaderStyle::None).is_empty());
-    let draft = rate_headers(HeaderStyle::Draft11, [limit], Some(stand));
-    assert_eq!(draft[0].1, r#""base/ip";q=100;w=1"#);
-    assert_eq!(draft[1].1, r#""base/ip";r=150;t=1"#);
-}
-
-#[test]
-fn a_failure_is_a_problem_too_and_gives_nothing_away() {
+fn failure_is_a_problem_that_is_never_cached() {
     for (failure, status, reason) in [
         (Failure::Misconfigured, 500, "misconfigured"),
         (Failure::Loop, 500, "misconfigured"),
@@ -118,17 +101,17 @@ fn a_failure_is_a_problem_too_and_gives_nothing_away() {
     }
 }
 
-/// What a caller of `/x` is told whom a cap of this binding refuses.
-fn crowded(binding: &str, reason: Reason, style: HeaderStyle, reader: &[(&str, &str)]) -> Answer {
+/// The answer to a request for `/x` that a cap of this binding refuses.
+fn cap_refusal(binding: &str, reason: Reason, style: HeaderStyle, headers: &[(&str, &str)]) -> Answer {
     let policy = policy(&format!(r#"{{"LIMIT_X": {{"route": "/x", "message": "Sorry.", {binding}}}}}"#));
     let caps = planned_caps(&policy, policy.route("GET", "h", "/x"), RequestKind::Socket);
-    let crowded = CapRefusal { cap: caps[0].cap, binding: caps[0].binding, reason, wait: Span::from_secs(2) };
-    Answer::new(&Problem::cap_refused(&crowded, style, NOW), &recipient("GET", reader), &policy.settings)
+    let refusal = CapRefusal { cap: caps[0].cap, binding: caps[0].binding, reason, wait: Span::from_secs(2) };
+    Answer::new(&Problem::cap_refused(&refusal, style, NOW), &recipient("GET", headers), &policy.settings)
 }
 
 #[test]
-fn a_full_cap_is_a_503_that_says_how_many_are_let_in_at_once() {
-    let full = crowded(r#""in_flight": "200""#, Reason::OverCapacity, HeaderStyle::Draft11, &[]);
+fn full_cap_is_a_503_that_states_its_size() {
+    let full = cap_refusal(r#""in_flight": "200""#, Reason::OverCapacity, HeaderStyle::Draft11, &[]);
     assert_eq!((full.status, header(&full, "Retry-After")), (503, Some("2")));
     assert_eq!(header(&full, "RateLimit-Policy"), Some(r#""x/in-flight";q=200;qu="concurrent-requests""#));
     assert_eq!(header(&full, "RateLimit"), Some(r#""x/in-flight";r=0;t=2"#));
@@ -141,28 +124,29 @@ fn a_full_cap_is_a_503_that_says_how_many_are_let_in_at_once() {
             r#""message":"Sorry.","violated-policies":["x/in-flight"]}"#,
         )
     );
-    let sockets = crowded(r#""sockets": "50""#, Reason::OverCapacity, HeaderStyle::Legacy, &[]);
+    let sockets = cap_refusal(r#""sockets": "50""#, Reason::OverCapacity, HeaderStyle::Legacy, &[]);
     assert!(body(&sockets).contains("x/sockets allows 50 open WebSockets at once"), "{}", body(&sockets));
     assert_eq!(header(&sockets, "X-RateLimit-Limit"), Some("50"));
-    let auto = crowded(r#""in_flight": "auto""#, Reason::OverCapacity, HeaderStyle::Both, &[]);
+    let auto = cap_refusal(r#""in_flight": "auto""#, Reason::OverCapacity, HeaderStyle::Both, &[]);
     assert!(body(&auto).contains("x/in-flight allows as many requests at once as the origin can do with"));
     assert_eq!((header(&auto, "RateLimit"), header(&auto, "X-RateLimit-Limit")), (None, None));
 }
 
 #[test]
-fn a_cap_that_cannot_be_checked_says_so_and_no_more() {
-    let unknown = crowded(r#""in_flight": "200""#, Reason::LimiterUnavailable, HeaderStyle::Draft11, &[]);
+fn cap_that_cannot_be_checked_is_a_503_without_a_size() {
+    let unknown = cap_refusal(r#""in_flight": "200""#, Reason::LimiterUnavailable, HeaderStyle::Draft11, &[]);
     assert_eq!((unknown.status, header(&unknown, "RateLimit")), (503, None));
     assert!(body(&unknown).contains(r#""reason":"limiter_unavailable","limit":"x/in-flight""#), "{}", body(&unknown));
     assert!(!body(&unknown).contains("violated-policies"));
 }
 
 #[test]
-fn people_and_grpc_are_told_of_a_full_cap_and_of_a_late_origin() {
-    let page = crowded(r#""in_flight": "200""#, Reason::OverCapacity, HeaderStyle::None, &[("accept", "text/html")]);
+fn page_and_grpc_have_full_caps_and_late_origins() {
+    let page =
+        cap_refusal(r#""in_flight": "200""#, Reason::OverCapacity, HeaderStyle::None, &[("accept", "text/html")]);
     assert!(body(&page).contains("It is crowded") && body(&page).contains("x/in-flight"), "{}", body(&page));
     let grpc = [("content-type", "application/grpc-web+proto")];
-    let full = crowded(r#""in_flight": "200""#, Reason::OverCapacity, HeaderStyle::None, &grpc);
+    let full = cap_refusal(r#""in_flight": "200""#, Reason::OverCapacity, HeaderStyle::None, &grpc);
     assert_eq!((full.status, header(&full, "grpc-status")), (200, Some("14")));
     let late = Answer::new(&Problem::failure(Failure::OriginTimeout), &recipient("GET", &grpc), &Settings::default());
     assert_eq!((late.status, header(&late, "grpc-status")), (200, Some("4")));

@@ -1,19 +1,19 @@
-//! URLs, taken apart byte for byte.
+//! Splitting URLs, byte for byte.
 
 use penstock::http::target::Target;
 
 #[test]
-fn every_spelling_of_a_dot_segment_is_seen() {
+fn every_spelling_of_a_dot_segment_is_found() {
     for path in ["/../x", "/a/..", "/./x", "/%2e%2e/x", "/a/.%2E/x", "/a\\..\\x", "/%2E"] {
-        assert!(Target::of(&format!("https://h{path}")).may_climb(), "{path}");
+        assert!(Target::parse(&format!("https://h{path}")).may_have_dot_segments(), "{path}");
     }
     for path in ["/", "/a.html", "/a..b/c", "/%2F", "/a?../x"] {
-        assert!(!Target::of(&format!("https://h{path}")).may_climb(), "{path}");
+        assert!(!Target::parse(&format!("https://h{path}")).may_have_dot_segments(), "{path}");
     }
 }
 
 #[test]
-fn the_parts_are_the_urls_own_bytes() {
+fn parts_are_the_urls_own_bytes() {
     let table = [
         ("https://example.com/a?b=c", "example.com", "/a?b=c", "/a", Some("b=c")),
         ("http://example.com:8443/", "example.com:8443", "/", "/", None),
@@ -31,7 +31,7 @@ fn the_parts_are_the_urls_own_bytes() {
         ("", "", "", "", None),
     ];
     for (url, authority, path_and_query, path, query) in table {
-        let target = Target::of(url);
+        let target = Target::parse(url);
         assert_eq!(
             (target.authority, target.path_and_query, target.path(), target.query()),
             (authority, path_and_query, path, query),
@@ -41,7 +41,7 @@ fn the_parts_are_the_urls_own_bytes() {
 }
 
 #[test]
-fn a_host_that_parsers_read_otherwise_is_not_plain() {
+fn host_that_parsers_spell_otherwise_is_not_plain() {
     for host in [
         "example.com",
         "EXAMPLE.com.",
@@ -54,7 +54,7 @@ fn a_host_that_parsers_read_otherwise_is_not_plain() {
         "7up.example",
     ] {
         for after in ["", "/", "/%61\\@", "?*", "#@"] {
-            assert!(Target::is_plain(&format!("https://{host}{after}")), "{host}{after}");
+            assert!(Target::has_plain_host(&format!("https://{host}{after}")), "{host}{after}");
         }
     }
     for host in [
@@ -76,7 +76,7 @@ fn a_host_that_parsers_read_otherwise_is_not_plain() {
         "127.0.0.01",
         "1.2.3.0x4.",
     ] {
-        assert!(!Target::is_plain(&format!("https://{host}/x")), "{host}");
+        assert!(!Target::has_plain_host(&format!("https://{host}/x")), "{host}");
     }
-    assert!(!Target::is_plain(""));
+    assert!(!Target::has_plain_host(""));
 }

@@ -1,0 +1,107 @@
+// Work on requests and responses that Rust would otherwise do in one call per header. One call that
+// passes a string costs about as much as reading ten headers here.
+
+/**
+ * Returns the values of the headers `names`, one line each: no value contains a line break (RFC
+ * 9110 §5.5). NUL stands for a header that the client did not send.
+ */
+export function headerValues(request, names) {
+  const { headers } = request;
+  return names.map((name) => headers.get(name) ?? "\0").join("\n");
+}
+
+/** Returns a line with the method, a line with the URL, and then the lines of `headerValues`. */
+export function requestText(request, names) {
+  return `${request.method}\n${request.url}\n${headerValues(request, names)}`;
+}
+
+/**
+ * Makes a response. `text` holds a line for each header's name and a line for its value. The body
+ * is `bytes`, or else the part of `text` after NUL, or else absent.
+ */
+export function makeResponse(status, text, bytes) {
+  const end = text.indexOf("\0");
+  const lines = end < 0 ? text : text.slice(0, end);
+  // `bytes` lie in the module's memory, which is used again after this call, so they are copied.
+  const response = new Response(bytes?.slice() ?? (end < 0 ? null : text.slice(end + 1)), { status });
+  set(response.headers, lines.split("\n"));
+  return response;
+}
+
+/** Returns the response with the headers of `lines` in addition to its own. */
+export function addHeaders(response, lines) {
+  return lines ? withHeaders(response, lines.split("\n"), 0) : response;
+}
+
+/** Sends the request to `url` with one more header. */
+export function send(request, url, name, value, encodeResponseBody, signal) {
+  const outgoing = requestTo(url, request, name, value);
+  return encodeResponseBody || signal ? fetch(outgoing, { encodeResponseBody, signal }) : fetch(outgoing);
+}
+
+/**
+ * Sends the request to the origin and returns its response without calling the module again. The
+ * first three of `lines` are the URL, the name and the value for `send`; the rest are headers for
+ * `addHeaders`.
+ *
+ * The exchange goes on even when the module fails. The result tells `entry.js` that the response
+ * comes by this promise, which rejects with the runtime's error when the origin cannot be reached.
+ */
+export function forward(request, lines) {
+  return { forwarded: exchange(request, lines.split("\n")) };
+}
+
+async function exchange(request, parts) {
+  const response = await fetch(requestTo(parts[0], request, parts[1], parts[2]));
+  return parts.length > 4 ? withHeaders(response, parts, 3) : response;
+}
+
+/**
+ * Returns a copy of the request for `url`, with one more header. A Request as the init of another
+ * gives it everything: method, headers, body stream, redirect mode and signal.
+ */
+function requestTo(url, request, name, value) {
+  const outgoing = new Request(url, request);
+  outgoing.headers.append(name, value);
+  return outgoing;
+}
+
+/**
+ * Returns a copy of the response with more headers: the names and values in `parts` from index
+ * `from`. A switch of protocols (101) and a status above 599 (some origins send 999) stay as they
+ * are: the runtime passes them on, but does not let a script make such a response.
+ */
+function withHeaders(response, parts, from) {
+  const { status } = response;
+  if (status < 200 || status > 599) return response;
+  const copy = new Response(response.body, response);
+  add(copy.headers, parts, from);
+  return copy;
+}
+
+/**
+ * Adds headers beside the origin's own.
+ *
+ * `RateLimit` and `RateLimit-Policy` are lists of strings (RFC 9651), so the origin's items stay
+ * and these follow. When the origin's value is not such a list, as in older drafts, it stays alone:
+ * together nobody could parse either. `X-RateLimit-*` have room for one limit, and stay the
+ * origin's.
+ */
+function add(headers, parts, from) {
+  let originHasLegacy;
+  for (let at = from; at + 1 < parts.length; at += 2) {
+    const [name, value] = [parts[at], parts[at + 1]];
+    const own = headers.get(name);
+    if (name.startsWith("X-")) {
+      originHasLegacy ??=
+        headers.has("x-ratelimit-limit") || headers.has("x-ratelimit-remaining") || headers.has("x-ratelimit-reset");
+      if (originHasLegacy) continue;
+    } else if (own && name.startsWith("RateLimit") && !own.startsWith('"')) continue;
+    if (own) headers.append(name, value);
+    else headers.set(name, value);
+  }
+}
+
+function set(headers, parts) {
+  for (let at = 0; at + 1 < parts.length; at += 2) headers.set(parts[at], parts[at + 1]);
+}

@@ -1,0 +1,146 @@
+//! Requests, responses and `fetch`, by the functions of `fetch_api.js`. Each does in one call from
+//! Rust to JavaScript the work that `web_sys` would do in one call per header.
+
+use crate::http::rate_headers::Header;
+use web_sys::{AbortSignal, Request, Response};
+use worker::js_sys::{Array, JsString, Promise};
+use worker::wasm_bindgen::JsValue;
+
+mod js {
+    use super::{AbortSignal, Array, JsValue, Promise, Request, Response};
+    use worker::wasm_bindgen::prelude::wasm_bindgen;
+
+    #[wasm_bindgen(module = "/src/http/fetch_api.js")]
+    extern "C" {
+        #[wasm_bindgen(js_name = headerValues)]
+        pub fn header_values(request: &Request, names: &Array) -> String;
+        #[wasm_bindgen(js_name = requestText)]
+        pub fn request_text(request: &Request, names: &Array) -> String;
+        #[wasm_bindgen(catch, js_name = makeResponse)]
+        pub fn make_response(status: u16, text: &str, bytes: Option<&[u8]>) -> Result<Response, JsValue>;
+        #[wasm_bindgen(catch, js_name = addHeaders)]
+        pub fn add_headers(response: &Response, lines: &str) -> Result<Response, JsValue>;
+        #[wasm_bindgen(catch)]
+        pub fn send(
+            request: &Request,
+            url: &str,
+            name: &str,
+            value: &str,
+            encoding: Option<&str>,
+            signal: Option<&AbortSignal>,
+        ) -> Result<Promise, JsValue>;
+        pub fn forward(request: &Request, lines: &str) -> JsValue;
+    }
+}
+
+/// Stands for a header that the client did not send. No header value can contain it (RFC 9110
+/// §5.5).
+const ABSENT: &str = "\0";
+
+/// The length of a body from which it is passed as bytes. As a string the runtime would convert it
+/// to UTF-16 and back to UTF-8, which costs more the longer it is.
+const LONG_BODY: usize = 1_024;
+
+/// Names of headers, as Rust and as JavaScript need them.
+#[derive(Debug)]
+pub struct HeaderNames {
+    names: Vec<String>,
+    js_names: Array,
+}
+
+impl HeaderNames {
+    /// Makes a list of names, which must be in lower case.
+    pub fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> HeaderNames {
+        let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+        let js_names = names.iter().map(|name| JsString::from(name.as_str())).collect();
+        HeaderNames { names, js_names }
+    }
+
+    /// Returns the values of these headers in `request`, one line each. [`HeaderNames::find`] looks
+    /// them up.
+    pub fn values(&self, request: &Request) -> String {
+        js::header_values(request, &self.js_names)
+    }
+
+    /// Returns the method of `request` in one line, its URL in another, and then the lines of
+    /// [`HeaderNames::values`].
+    pub fn request_text(&self, request: &Request) -> String {
+        js::request_text(request, &self.js_names)
+    }
+
+    /// Looks up the header `name` in `values`. `None` when it is not one of these names;
+    /// `Some(None)` when the client did not send it.
+    pub fn find<'t>(&self, values: &'t str, name: &str) -> Option<Option<&'t str>> {
+        let index = self.names.iter().position(|known| known == name)?;
+        Some(values.split('\n').nth(index).filter(|value| *value != ABSENT))
+    }
+}
+
+/// Makes a response.
+///
+/// # Errors
+/// The runtime's, when it rejects the status or a header.
+pub fn make_response(status: u16, body: Option<&str>, headers: &[Header]) -> Result<Response, JsValue> {
+    let mut text = lines(headers);
+    match body {
+        Some(body) if body.len() > LONG_BODY => js::make_response(status, &text, Some(body.as_bytes())),
+        Some(body) => {
+            text.extend(["\0", body]);
+            js::make_response(status, &text, None)
+        }
+        None => js::make_response(status, &text, None),
+    }
+}
+
+/// Returns `response` with `headers` in addition to its own.
+///
+/// # Errors
+/// The runtime's, when it rejects a header.
+pub fn add_headers(response: &Response, headers: &[Header]) -> Result<Response, JsValue> {
+    js::add_headers(response, &lines(headers))
+}
+
+/// Sends `request` to `url` with one more header, and adds `headers` to the response, all in
+/// JavaScript. The module is not called again, so the exchange goes on even when this instance
+/// fails.
+///
+/// The result is an object for `entry.js`, which returns the response to the client, or asks the
+/// module for an answer when the origin cannot be reached.
+pub fn forward(request: &Request, url: &str, (name, value): (&str, &str), headers: &[Header]) -> JsValue {
+    let mut text = String::with_capacity(256);
+    for part in [url, "\n", name, "\n", value, "\n"] {
+        text.push_str(part);
+    }
+    add_lines(&mut text, headers);
+    js::forward(request, &text)
+}
+
+/// Sends `request` to `url` with one more header. `encoding` is the runtime's option
+/// `encodeResponseBody`. `signal` can abort the request.
+///
+/// # Errors
+/// The runtime's, when it cannot even begin to send.
+pub fn send(
+    request: &Request,
+    url: &str,
+    (name, value): (&str, &str),
+    encoding: Option<&str>,
+    signal: Option<&AbortSignal>,
+) -> Result<Promise, JsValue> {
+    js::send(request, url, name, value, encoding, signal)
+}
+
+/// Writes each header as a line for its name and a line for its value.
+fn lines(headers: &[Header]) -> String {
+    let mut text = String::new();
+    add_lines(&mut text, headers);
+    text
+}
+
+fn add_lines(text: &mut String, headers: &[Header]) {
+    for (name, value) in headers {
+        for part in [*name, "\n", value.as_str(), "\n"] {
+            text.push_str(part);
+        }
+    }
+}
