@@ -6,8 +6,9 @@ use crate::http::incoming::Incoming;
 use crate::http::isolate::{Isolate, LoadedPolicy};
 use crate::identity::{HeadersAndQuery, Subject};
 use crate::limit::time::Span;
-use crate::log::refusal_sampler::{LogAction, RefusalKey};
-use crate::log::{self, Effect};
+use crate::log;
+use crate::log::lines::{Effect, RefusalKey};
+use crate::log::refusal_sampler::LogAction;
 use crate::policy::AddressVerdict;
 use crate::runtime::clock;
 use crate::runtime::promise::sleep;
@@ -79,7 +80,7 @@ impl RequestLog<'_> {
         }
         for permit in permits {
             if let Some((was, is)) = permit.size_change(clock::now()) {
-                log::moved(&permit.cap().name, was, is);
+                log::cap_resized(&permit.cap().name, was, is);
             }
         }
         for (cap, error) in &admission.unchecked {
@@ -100,11 +101,11 @@ impl RequestLog<'_> {
     fn refusal(&self, key: impl FnOnce() -> RefusalKey, line: impl FnOnce(Option<&str>)) {
         let before = self.isolate.refusal_sampler.borrow_mut().take(clock::now());
         log_counts(before, self.loaded);
-        let action = self.isolate.refusal_sampler.borrow_mut().refused(key, clock::now());
+        let action = self.isolate.refusal_sampler.borrow_mut().record(key, clock::now());
         match action {
             LogAction::Line => line(self.incoming.header("cf-ray").as_deref()),
-            LogAction::First => after_response(self.context, log_counts_soon(Rc::clone(self.isolate))),
-            LogAction::Nothing => {}
+            LogAction::CountFirst => after_response(self.context, log_counts_soon(Rc::clone(self.isolate))),
+            LogAction::Count => {}
         }
     }
 }

@@ -1,84 +1,67 @@
-//! Keeps a flood out of the log: in each second one isolate tells of so many refusals one by one, and of the others how many they were.
-//! Whoever floods a limiter would otherwise write its log, at its operator's cost, and logging a refusal costs more than refusing.
+//! Keeps a flood of refusals out of the log. In each second an isolate logs a fixed number of
+//! refusals one by one, and counts the rest. Otherwise a client that floods the limiter would fill
+//! its log at the operator's cost, and writing a line costs more than the refusal itself.
 
-use crate::gate::decision::Reason;
 use crate::limit::time::{Span, Time};
-use crate::log::Effect;
+use crate::log::lines::RefusalKey;
 use std::collections::BTreeMap;
 
-/// Lines per second and isolate. A person reads no more, and a program gets the counts.
-const LINES: u32 = 100;
+/// Lines per second and isolate. A person cannot read more, and a program gets the counts.
+const LINES_PER_SECOND: u32 = 100;
 
 const SECOND: Span = Span::from_secs(1);
 
-/// What refusals are counted by.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RefusalKey {
-    /// A limit's, by its number.
-    Limit(u32, Reason, Effect),
-    /// A cap's.
-    Cap {
-        /// Its name.
-        name: String,
-        /// Its binding's name.
-        binding: String,
-        /// Why.
-        reason: Reason,
-        /// Whether it took effect.
-        effect: Effect,
-    },
-    /// A list's of addresses: a binding's by its name, or the deployment's.
-    Block(Option<String>, Effect),
-}
-
-/// What to do about one refusal.
+/// The way to log one refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogAction {
-    /// Tell of it in a line of its own.
+    /// Log it in a line of its own.
     Line,
-    /// It is counted; the first of its second, so that somebody has to see to it that the count is told.
-    First,
-    /// It is counted.
-    Nothing,
+    /// It was counted, as the first since the counts were last taken. The caller must have the
+    /// counts logged once the second is over.
+    CountFirst,
+    /// It was counted.
+    Count,
 }
 
-/// One second of refusals.
+/// The refusals of the current second.
 #[derive(Debug, Default)]
 pub struct RefusalSampler {
-    since: Time,
+    second_begun: Time,
+    /// Lines logged in this second.
     lines: u32,
-    counted: BTreeMap<RefusalKey, u64>,
+    /// Refusals without a line of their own whose counts were not taken yet.
+    counts: BTreeMap<RefusalKey, u64>,
 }
 
 impl RefusalSampler {
-    /// Takes in a refusal at `now`.
-    pub fn refused(&mut self, of: impl FnOnce() -> RefusalKey, now: Time) -> LogAction {
+    /// Records a refusal at `now`. Calls `key` only when the refusal is counted.
+    pub fn record(&mut self, key: impl FnOnce() -> RefusalKey, now: Time) -> LogAction {
         if self.is_over(now) {
-            self.since = now;
+            self.second_begun = now;
             self.lines = 0;
         }
-        if self.lines < LINES {
+        if self.lines < LINES_PER_SECOND {
             self.lines = self.lines.saturating_add(1);
             return LogAction::Line;
         }
-        let first = self.counted.is_empty();
-        let count = self.counted.entry(of()).or_default();
+        let is_first = self.counts.is_empty();
+        let count = self.counts.entry(key()).or_default();
         *count = count.saturating_add(1);
-        if first { LogAction::First } else { LogAction::Nothing }
+        if is_first { LogAction::CountFirst } else { LogAction::Count }
     }
 
-    /// What has been counted and not told of, once the second is over.
+    /// Takes the counts once the second is over. Empty before that.
     pub fn take(&mut self, now: Time) -> BTreeMap<RefusalKey, u64> {
         if self.is_over(now) { self.drain() } else { BTreeMap::new() }
     }
 
-    /// The same, whatever the time.
+    /// Takes the counts at any time.
     pub fn drain(&mut self) -> BTreeMap<RefusalKey, u64> {
-        core::mem::take(&mut self.counted)
+        core::mem::take(&mut self.counts)
     }
 
-    /// A clock that steps back begins another second as well.
+    /// Returns whether the second is over. A clock that steps back ends it as well.
     fn is_over(&self, now: Time) -> bool {
-        now < self.since || now >= self.since.plus(SECOND)
+        now < self.second_begun || now >= self.second_begun.plus(SECOND)
     }
 }

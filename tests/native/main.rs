@@ -19,6 +19,7 @@ mod gate;
 mod http;
 mod identity;
 mod limit;
+mod log;
 mod model;
 mod policy;
 mod reading;

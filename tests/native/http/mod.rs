@@ -2,7 +2,6 @@
 
 mod answer;
 mod cors;
-mod log;
 mod loop_mark;
 mod negotiate;
 mod page;

@@ -1,0 +1,182 @@
+//! The log lines. Each is a JSON object whose members have a fixed order.
+
+use crate::gate::decision::{CapRefusal, Reason, Refusal};
+use crate::identity::Subject;
+use crate::policy::{Block, Policy, Scope};
+use serde::Serialize;
+
+/// The most characters of a text from the platform or a client. Longer texts are cut, so that no
+/// client can fill the log.
+const LONGEST: usize = 300;
+
+/// The effect of a refusal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    /// The request was refused.
+    Refused,
+    /// A limit, cap or list in shadow would have refused the request.
+    Shadow,
+}
+
+/// The refusals that are counted together when they have no lines of their own.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RefusalKey {
+    /// Refusals by a limit, which is given by its number in the policy.
+    Limit(u32, Reason, Effect),
+    /// Refusals by a cap.
+    Cap {
+        /// The cap's name.
+        name: String,
+        /// The name of its binding.
+        binding: String,
+        /// The cause.
+        reason: Reason,
+        /// The effect: a cap in shadow refuses nothing.
+        effect: Effect,
+    },
+    /// Refusals by the `block` list of the binding with this name; `None` for the deployment's
+    /// `BLOCK`.
+    Block(Option<String>, Effect),
+}
+
+/// The line about one refusal, or about a number of them. The order of the fields is the order of
+/// the members.
+#[derive(Serialize)]
+struct RefusalLine<'a> {
+    event: &'static str,
+    /// The limit or cap. `None` for a `BLOCK` list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<&'a str>,
+    /// `None` for a `BLOCK` list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scope: Option<&'static str>,
+    reason: &'static str,
+    /// `None` for the deployment's own `BLOCK`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    binding: Option<&'a str>,
+    /// The client's wait in seconds. `None` in a count, and for a `BLOCK` list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wait: Option<u64>,
+    /// The number of refusals. `None` in a line about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<u64>,
+    /// The caller's digest. `None` in a count, and at a limit that everyone shares.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    caller: Option<String>,
+    /// The request's `CF-Ray`. `None` in a count, and when the request has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ray: Option<String>,
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    shadow: bool,
+}
+
+/// The line about anything else.
+#[derive(Serialize)]
+struct EventLine<'a> {
+    event: &'static str,
+    place: &'a str,
+    problem: String,
+}
+
+impl RefusalLine<'_> {
+    /// A line with the members that every refusal has.
+    fn new(reason: &'static str, effect: Effect) -> Self {
+        RefusalLine {
+            event: "refused",
+            limit: None,
+            scope: None,
+            reason,
+            binding: None,
+            wait: None,
+            count: None,
+            caller: None,
+            ray: None,
+            shadow: effect == Effect::Shadow,
+        }
+    }
+
+    fn json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// The line about a refusal by a limit.
+pub fn refusal_line(refusal: &Refusal<'_>, effect: Effect, ray: Option<&str>) -> String {
+    let line = RefusalLine {
+        limit: Some(&refusal.planned.limit.name),
+        scope: Some(refusal.planned.limit.scope.as_str()),
+        binding: Some(refusal.planned.binding),
+        wait: Some(refusal.wait.retry_after_secs()),
+        caller: refusal.subject.map(|subject| subject.to_string()),
+        ray: ray.map(cut),
+        ..RefusalLine::new(refusal.reason.as_str(), effect)
+    };
+    line.json()
+}
+
+/// The line about a refusal by a cap.
+pub fn cap_refusal_line(refusal: &CapRefusal<'_>, caller: Subject, effect: Effect, ray: Option<&str>) -> String {
+    let line = RefusalLine {
+        limit: Some(&refusal.cap.name),
+        scope: Some(Scope::Global.as_str()),
+        binding: Some(&refusal.binding.name),
+        wait: Some(refusal.wait.as_secs_up()),
+        caller: Some(caller.to_string()),
+        ray: ray.map(cut),
+        ..RefusalLine::new(refusal.reason.as_str(), effect)
+    };
+    line.json()
+}
+
+/// The line about a request from an address on a `BLOCK` list.
+pub fn blocked_line(block: Block<'_>, caller: Subject, effect: Effect, ray: Option<&str>) -> String {
+    let line = RefusalLine {
+        binding: block.binding.map(|binding| binding.name.as_str()),
+        caller: Some(caller.to_string()),
+        ray: ray.map(cut),
+        ..RefusalLine::new("blocked", effect)
+    };
+    line.json()
+}
+
+/// The line about `count` refusals. Empty when `policy` has no limit of that number.
+pub fn counted_line(key: &RefusalKey, count: u64, policy: &Policy) -> String {
+    let count = Some(count);
+    let line = match key {
+        RefusalKey::Limit(number, reason, effect) => {
+            let Some((binding, limit)) = policy.limit(*number) else { return String::new() };
+            RefusalLine {
+                limit: Some(&limit.name),
+                scope: Some(limit.scope.as_str()),
+                binding: Some(&binding.name),
+                count,
+                ..RefusalLine::new(reason.as_str(), *effect)
+            }
+        }
+        RefusalKey::Cap { name, binding, reason, effect } => RefusalLine {
+            limit: Some(name),
+            scope: Some(Scope::Global.as_str()),
+            binding: Some(binding),
+            count,
+            ..RefusalLine::new(reason.as_str(), *effect)
+        },
+        RefusalKey::Block(binding, effect) => {
+            RefusalLine { binding: binding.as_deref(), count, ..RefusalLine::new("blocked", *effect) }
+        }
+    };
+    line.json()
+}
+
+/// The line of a warning about `place`.
+pub(super) fn warning_line(place: &str, problem: &str) -> String {
+    event_line("warning", place, problem)
+}
+
+/// The line of an event at `place`: a limit, a cap, or a part of the Worker.
+pub(super) fn event_line(event: &'static str, place: &str, problem: &str) -> String {
+    serde_json::to_string(&EventLine { event, place, problem: cut(problem) }).unwrap_or_default()
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(LONGEST).collect()
+}

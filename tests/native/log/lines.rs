@@ -1,0 +1,92 @@
+//! The log lines, word for word.
+
+use super::with_limit;
+use penstock::concurrency::plan::{RequestKind, planned_caps};
+use penstock::gate::decision::{CapRefusal, Reason, Refusal};
+use penstock::gate::plan::PlannedLimit;
+use penstock::identity::Subject;
+use penstock::limit::time::Span;
+use penstock::log::lines::{Effect, RefusalKey, blocked_line, cap_refusal_line, counted_line, refusal_line};
+use penstock::policy::{Block, Policy};
+use std::collections::BTreeMap;
+
+/// A refusal by `planned` with a wait of 11.5 s.
+fn refusal(planned: PlannedLimit<'_>) -> Refusal<'_> {
+    Refusal {
+        planned,
+        reason: Reason::RateLimited,
+        wait: Span::from_millis(11_500),
+        until: None,
+        left: 0,
+        subject: Some(Subject::from_bytes([0xab; 16])),
+    }
+}
+
+#[test]
+fn refusal_is_one_json_line() {
+    with_limit(|planned| {
+        assert_eq!(
+            refusal_line(&refusal(planned), Effect::Refused, Some("8f2a-LAX")),
+            concat!(
+                r#"{"event":"refused","limit":"base/ip","scope":"ip","reason":"rate_limited","binding":"base","wait":12,"#,
+                r#""caller":"abababababababababababababababab","ray":"8f2a-LAX"}"#,
+            )
+        );
+    });
+}
+
+#[test]
+fn blocked_address_is_one_json_line_without_the_address() {
+    let caller = Subject::from_bytes([0xab; 16]);
+    assert_eq!(
+        blocked_line(Block { binding: None }, caller, Effect::Refused, Some("8f2a-LAX")),
+        r#"{"event":"refused","reason":"blocked","caller":"abababababababababababababababab","ray":"8f2a-LAX"}"#
+    );
+    let vars = BTreeMap::from([("LIMIT_BASE".to_string(), serde_json::json!({"per_ip": "5/min"}))]);
+    let policy = Policy::read(&vars).unwrap();
+    assert_eq!(
+        blocked_line(Block { binding: policy.base.as_ref() }, caller, Effect::Shadow, None),
+        r#"{"event":"refused","reason":"blocked","binding":"base","caller":"abababababababababababababababab","shadow":true}"#
+    );
+}
+
+#[test]
+fn count_of_refusals_is_one_json_line() {
+    let vars = BTreeMap::from([("LIMIT_BASE".to_string(), serde_json::json!({"per_ip": ["5/min", "9/h"]}))]);
+    let policy = Policy::read(&vars).unwrap();
+    assert_eq!(
+        counted_line(&RefusalKey::Limit(1, Reason::RateLimited, Effect::Shadow), 7, &policy),
+        r#"{"event":"refused","limit":"base/ip-2","scope":"ip","reason":"rate_limited","binding":"base","count":7,"shadow":true}"#
+    );
+    assert_eq!(
+        counted_line(&RefusalKey::Block(None, Effect::Refused), 2, &policy),
+        r#"{"event":"refused","reason":"blocked","count":2}"#
+    );
+}
+
+#[test]
+fn refusal_by_a_full_cap_is_one_json_line() {
+    let vars = BTreeMap::from([("LIMIT_BASE".to_string(), serde_json::json!({"in_flight": 5}))]);
+    let policy = Policy::read(&vars).unwrap();
+    let met = planned_caps(&policy, None, RequestKind::Plain);
+    let refused =
+        CapRefusal { cap: met[0].cap, binding: met[0].binding, reason: Reason::OverCapacity, wait: Span::from_secs(2) };
+    assert_eq!(
+        cap_refusal_line(&refused, Subject::from_bytes([0xab; 16]), Effect::Shadow, None),
+        concat!(
+            r#"{"event":"refused","limit":"base/in-flight","scope":"global","reason":"over_capacity","binding":"base","wait":2,"#,
+            r#""caller":"abababababababababababababababab","shadow":true}"#,
+        )
+    );
+}
+
+#[test]
+fn clients_text_in_a_line_is_escaped_and_cut() {
+    with_limit(|planned| {
+        let ray = "\n\"\u{1b}[31m".repeat(10_000);
+        let line = refusal_line(&refusal(planned), Effect::Shadow, Some(&ray));
+        assert!(line.len() < 1_500 && !line.contains(['\n', '\u{1b}']), "{line}");
+        let value: serde_json::Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(value["shadow"], true);
+    });
+}
