@@ -1,4 +1,4 @@
-//! What passes between Rust and JavaScript, tried in a JavaScript engine.
+//! Tests of the values that pass between Rust and JavaScript, run in a JavaScript engine.
 #![cfg(target_arch = "wasm32")]
 #![allow(
     clippy::unwrap_used,
@@ -10,6 +10,13 @@
     clippy::arithmetic_side_effects
 )]
 
-mod answers;
-mod env;
-mod thrown;
+mod actor {
+    mod call;
+}
+mod http {
+    mod isolate;
+    mod proxy;
+}
+mod ledger {
+    mod d1;
+}

@@ -1,4 +1,4 @@
-//! Vars as they lie in `env`, among bindings.
+//! Reading the vars in `env`, where they lie among bindings.
 
 use penstock::http::isolate::vars;
 use wasm_bindgen_test::wasm_bindgen_test;
@@ -11,7 +11,7 @@ fn read(text: &str) -> String {
 }
 
 #[wasm_bindgen_test]
-fn tables_texts_numbers_and_lists_are_vars() {
+fn plain_objects_strings_numbers_booleans_and_arrays_are_vars() {
     assert_eq!(
         read(
             "{LIMIT_A: {route: ['/a', '/b'], cost: 2, exempt: false}, KEY: 'bearer', IPV6_PREFIX: 56, T: true, N: null}"
@@ -21,7 +21,7 @@ fn tables_texts_numbers_and_lists_are_vars() {
 }
 
 #[wasm_bindgen_test]
-fn a_table_without_a_prototype_is_a_var_too() {
+fn object_without_a_prototype_is_a_var() {
     assert_eq!(
         read("{LIMIT_A: Object.assign(Object.create(null), {per_ip: '5/min'})}"),
         r#"{"LIMIT_A":{"per_ip":"5/min"}}"#
@@ -29,7 +29,7 @@ fn a_table_without_a_prototype_is_a_var_too() {
 }
 
 #[wasm_bindgen_test]
-fn bindings_are_not_vars() {
+fn objects_of_classes_are_not_vars() {
     assert_eq!(
         read(
             "{DB: new (class D1Database {})(), BUCKETS: new Proxy(new Map(), {}), F: () => 1, U: undefined, S: Symbol()}"
@@ -39,7 +39,7 @@ fn bindings_are_not_vars() {
 }
 
 #[wasm_bindgen_test]
-fn what_has_no_json_is_not_a_var_and_throws_nothing() {
+fn value_without_a_json_form_is_left_out() {
     assert_eq!(
         read("(() => { const loop = {}; loop.self = loop; return {LIMIT_A: loop, B: 1n, get C() { throw 1 }}; })()"),
         "{}"

@@ -1,4 +1,4 @@
-//! What the platform throws, told apart.
+//! Telling apart the errors that the platform throws.
 
 use penstock::actor::call::call_error;
 use penstock::protocol::rates::CallError;
@@ -10,7 +10,7 @@ fn read(text: &str) -> CallError {
 }
 
 #[wasm_bindgen_test]
-fn sto_01_overloaded_counts_before_retryable() {
+fn sto_01_overloaded_error_is_overloaded_even_when_retryable() {
     assert_eq!(
         read("Object.assign(new Error('x'), {overloaded: true, retryable: true, remote: true})"),
         CallError::Overloaded
@@ -19,7 +19,7 @@ fn sto_01_overloaded_counts_before_retryable() {
 }
 
 #[wasm_bindgen_test]
-fn a_broken_way_is_retryable() {
+fn retryable_error_is_a_lost_connection() {
     assert_eq!(
         read("Object.assign(new Error('Network connection lost.'), {retryable: true})"),
         CallError::Disconnected
@@ -28,7 +28,7 @@ fn a_broken_way_is_retryable() {
 }
 
 #[wasm_bindgen_test]
-fn anything_else_is_a_failure_whatever_was_thrown() {
+fn any_other_thrown_value_is_a_failure() {
     for thrown in [
         "new Error('x')",
         "'text'",
