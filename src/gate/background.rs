@@ -82,12 +82,11 @@ impl<A: Actors> Gate<'_, A> {
         let stage = self.actor_health.borrow().budget.stage(now);
         groups
             .filter_map(|group| {
-                let name = |met: &PlannedLimit<'_>| (met.limit.number, group.subject);
-                if !group.limits.iter().any(|met| due(&lease_cache, name(met), now)) {
+                if !group.limits.iter().any(|met| due(&lease_cache, group.key(met), now)) {
                     return None;
                 }
                 let wanted = group.limits.iter().filter_map(|met| {
-                    let name = name(met);
+                    let name = group.key(met);
                     let (wish, unreported) = wants(&mut lease_cache, name, met, now)?;
                     // No request is at stake, so no limit's refusal may stand in another limit's way.
                     Some((name, Demand { enforcement: Enforcement::Shadow, ..met.demand(0, wish, unreported) }))

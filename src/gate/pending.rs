@@ -39,7 +39,7 @@ impl PendingLimit<'_, '_> {
 pub(super) fn limits<'s, 'p>(groups: &'s [LimitGroup<'p>]) -> Vec<PendingLimit<'s, 'p>> {
     let of_group = |(order, group): (usize, &'s LimitGroup<'p>)| {
         group.limits.iter().map(move |planned| {
-            let name = (planned.limit.number, group.subject);
+            let name = group.key(planned);
             PendingLimit { order, group, planned: *planned, name, outcome: None, held: None, alone: None }
         })
     };

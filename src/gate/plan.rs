@@ -2,6 +2,7 @@
 
 use crate::gate::state::call_budget::{self, BudgetStage};
 use crate::gate::state::fair_share::{self, Caller};
+use crate::gate::state::lease_cache::LimitKey;
 use crate::identity::digest::Subject;
 use crate::identity::key::KeySources;
 use crate::limit::lease::Wish;
@@ -141,6 +142,11 @@ impl PlannedLimit<'_> {
 }
 
 impl LimitGroup<'_> {
+    /// Returns the key under which the lease cache keeps one of this group's limits.
+    pub fn key(&self, planned: &PlannedLimit<'_>) -> LimitKey {
+        LimitKey { limit: planned.limit.number, subject: self.subject }
+    }
+
     /// The question for this stop's actor, whose answer is waited for as long as `patience`.
     pub fn ask(
         &self,

@@ -32,7 +32,7 @@ impl<A: Actors> Gate<'_, A> {
         let mut lease_cache = self.lease_cache.borrow_mut();
         let now = lease_cache.now((self.wall)());
         let groups = plan.caller.iter().chain(&plan.shared);
-        let limits = groups.flat_map(|group| group.limits.iter().map(|met| ((met.limit.number, group.subject), met)));
+        let limits = groups.flat_map(|group| group.limits.iter().map(|met| (group.key(met), met)));
         let waits = limits
             .filter(|(_, met)| met.enforces())
             .map(|(name, met)| lease_cache.min_wait(name, &met.terms(), met.limit.cost, now));

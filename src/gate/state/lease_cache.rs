@@ -17,8 +17,16 @@ mod entry;
 
 use entry::{CachedLimit, Denied, Worth};
 
-/// A limit's number in the policy, and whose bucket. An isolate's policy never changes, so no limit meets another's entry.
-pub type LimitKey = (u32, Option<Subject>);
+/// Names one bucket in the isolate's memory.
+///
+/// The policy of an isolate never changes, so a limit's number always means the same limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LimitKey {
+    /// The limit's number in the policy.
+    pub limit: u32,
+    /// The caller; `None` at a `global` limit.
+    pub subject: Option<Subject>,
+}
 
 /// Entries kept, at about 300 bytes each.
 const CAPACITY: usize = 20_000;

@@ -343,9 +343,11 @@ impl World {
         let future = Box::pin(async move {
             let plan = Plan::new(case.policy, None, CALLER, |_| None);
             let record = Rc::new(Record::default());
-            let names = plan.caller.iter().chain(&plan.shared).flat_map(|group| {
-                group.limits.iter().map(|met| (met.limit.name.clone(), (met.limit.number, group.subject)))
-            });
+            let names = plan
+                .caller
+                .iter()
+                .chain(&plan.shared)
+                .flat_map(|group| group.limits.iter().map(|met| (met.limit.name.clone(), group.key(met))));
             let port = Port {
                 shared: Rc::clone(&shared),
                 task: id,
