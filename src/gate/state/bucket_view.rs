@@ -1,50 +1,56 @@
-//! What an isolate knows of one limit without asking: how its actor last said that it stands, and what was counted here since.
+//! An isolate's view of one bucket: where its actor last placed it, and what was counted here
+//! since.
 //!
-//! Other isolates may have counted more. So this admits nobody by itself; it says what a refused request owes, and where an
-//! isolate on its own begins. And where it has been on its own, it says what is too much whatever the actor says: of what passed alone
-//! the actor may not have heard yet, or its answer may be older.
+//! Other isolates may have taken more, so a view admits nothing. It has three uses:
+//!
+//! - It keeps the debt that the actor has not heard of, and reports it with the next question.
+//! - It gives the local limiter a starting point while the actor cannot be asked.
+//! - After the isolate has admitted requests without the actor, it refuses what is too much for the
+//!   rate, even if the actor would admit it. The actor may not have heard of these requests yet, or
+//!   its answer may be older than they are.
 
 use crate::limit::gcra::Gcra;
 use crate::limit::time::{Span, Time};
 use crate::protocol::rates::{Outcome, Terms};
 
-/// What is known of one limit for one subject, in the isolate's time.
+/// An isolate's view of one bucket. All times are the isolate's.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BucketView {
-    /// A rate's TAT, or an earlier time.
+    /// A lower bound on the TAT of a rate.
     tat: Time,
-    /// What is left of a quota's day, or less was.
+    /// The tokens left of a quota's day, as the actor last said; `None` before it has.
     day: Option<QuotaLeft>,
-    /// Tokens counted here that the actor has not been told of.
+    /// Tokens counted here that the actor has not heard of.
     unreported: u64,
-    /// The TAT of what was let pass here, by way of the actor and without it.
+    /// The TAT that counts only what this isolate admitted, with or without the actor.
     local_tat: Time,
-    /// Too little is left for another request before then, as the actor said.
+    /// Until this time the actor has too few tokens for one more request.
     empty_until: Time,
-    /// The rate, where some of that passed without it.
+    /// The rate, once requests passed without the actor; `None` when all of them are repaid.
     local_only_rate: Option<Gcra>,
 }
 
-/// What is left of a day.
+/// The tokens left of one day of a quota.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuotaLeft {
-    /// Tokens.
+    /// The number of tokens.
     pub left: u64,
     /// When the day ends, in Unix seconds.
     pub until: u64,
 }
 
-/// [`BucketView`], as of now.
+/// The state from which the local limiter starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StartingPoint {
-    /// How far a rate's TAT lies ahead.
+    /// How far the TAT of a rate lies ahead of now; zero if nothing is known.
     pub debt: Span,
-    /// What is left of a quota's day.
+    /// The tokens left of a quota's day; `None` if nothing is known.
     pub day: Option<QuotaLeft>,
 }
 
 impl BucketView {
-    /// Takes in what the actor said of a question about `cost` tokens. It cannot have known of what is owed since that was asked.
+    /// Takes in the actor's outcome of a question for `cost` tokens. The actor cannot know of debt
+    /// that was added after the question, so that debt is counted on top.
     pub fn observe(&mut self, terms: &Terms, cost: u64, outcome: &Outcome, now: Time) {
         if let Outcome::Met { left, more, .. } = *outcome
             && cost > 0
@@ -53,16 +59,15 @@ impl BucketView {
         }
         match (terms, *outcome) {
             (Terms::Rate(gcra), Outcome::Met { left, more, .. }) => {
-                // What is left is rounded down, and the time until there is more says by how much.
+                // `left` is rounded down to whole tokens; `more` says how much of the next one is
+                // there.
                 let taken = gcra.interval().times(gcra.burst().saturating_sub(left));
                 let debt = taken.min(taken.saturating_sub(gcra.interval()).plus(more));
-                let debt = debt.plus(gcra.interval().times(self.unreported));
-                self.tat = self.tat.max(now.plus(debt));
+                self.note_debt(gcra, debt, now);
             }
             (Terms::Rate(gcra), Outcome::Refused { wait, .. }) => {
                 let debt = gcra.capacity().saturating_sub(gcra.interval().times(cost)).plus(wait);
-                let debt = debt.plus(gcra.interval().times(self.unreported));
-                self.tat = self.tat.max(now.plus(debt));
+                self.note_debt(gcra, debt, now);
             }
             (
                 Terms::Quota(..),
@@ -72,28 +77,36 @@ impl BucketView {
         }
     }
 
-    /// Takes in that the actor has leased slots that end at `end`: they are in use, wherever it says that the bucket stands.
-    pub fn leased(&mut self, end: Time) {
+    /// Notes the `debt` that the actor knows of, plus the debt that it has not heard of.
+    fn note_debt(&mut self, gcra: &Gcra, debt: Span, now: Time) {
+        let debt = debt.plus(gcra.interval().times(self.unreported));
+        self.tat = self.tat.max(now.plus(debt));
+    }
+
+    /// Notes that the actor has leased slots up to `end`. The bucket's TAT lies at or after them,
+    /// whatever else the actor's reply says.
+    pub fn note_lease(&mut self, end: Time) {
         self.tat = self.tat.max(end);
     }
 
-    /// Takes in that the last tokens of a day were not used after all: the actor gets them back, and the day is not over.
-    pub fn has_back(&mut self) {
+    /// Notes that tokens of a day come back unused, so the day is not used up.
+    pub fn clear_empty(&mut self) {
         self.empty_until = Time::default();
     }
 
-    /// Counts tokens of a rate that a request was let have. When all that passed before is repaid, it is the actor alone again that knows.
+    /// Counts tokens of a rate that a request took here. Once everything counted before is repaid,
+    /// the actor's word alone decides again.
     pub fn pass(&mut self, gcra: &Gcra, cost: u64, now: Time) {
         self.local_only_rate = self.local_only_rate.filter(|_| now < self.local_tat);
         self.local_tat = self.local_tat.max(now).plus(gcra.interval().times(cost));
     }
 
-    /// Takes back that a request was let have them.
+    /// Takes back tokens that [`pass`](BucketView::pass) counted.
     pub fn take_back(&mut self, gcra: &Gcra, cost: u64) {
         self.local_tat = self.local_tat.minus(gcra.interval().times(cost));
     }
 
-    /// The same as [`pass`](BucketView::pass), where the actor does not know of it.
+    /// Counts tokens that a request took without the actor, which must hear of them.
     pub fn pass_alone(&mut self, terms: &Terms, cost: u64, now: Time) {
         if let Terms::Rate(gcra) = terms {
             self.pass(gcra, cost, now);
@@ -102,16 +115,21 @@ impl BucketView {
         self.add_debt(terms, cost, now);
     }
 
-    /// How long until `cost` tokens more are no more than the rate allows this isolate alone, where it has been on its own.
+    /// Returns how long until the rate allows this isolate `cost` tokens more, counting only what
+    /// it admitted itself. `None` if it allows them now, or while no request passed without the
+    /// actor.
     ///
-    /// Else the actor knows better: answers that were under way for longer or shorter come together here without having been given together.
+    /// In the latter case the actor knows better. Its answers take longer or shorter, so tokens
+    /// that it gave at different times may be counted here at the same time.
     pub fn wait_for(&self, cost: u64, now: Time) -> Option<Span> {
         let gcra = self.local_only_rate.filter(|_| now < self.local_tat)?;
         gcra.take(self.local_tat, now, cost).err().map(|no| no.wait)
     }
 
-    /// Counts tokens that the actor has not counted. What would not fit into a rate's bucket is not owed: the actor would have
-    /// refused it, and a refused request takes nothing. Of a quota nothing is owed.
+    /// Adds tokens that the actor has not counted to the unreported debt.
+    ///
+    /// Tokens for which the bucket has no room are left out: the actor would have refused them, and
+    /// a refused request takes nothing. A quota has no debt.
     pub fn add_debt(&mut self, terms: &Terms, tokens: u64, now: Time) {
         if let Terms::Rate(gcra) = terms
             && let Ok(tat) = gcra.take(self.tat, now, tokens)
@@ -121,7 +139,8 @@ impl BucketView {
         }
     }
 
-    /// What is owed, to be told to the actor now. Time has repaid the rest.
+    /// Takes out the unreported debt, in tokens, to report it now. Debt that time has repaid is
+    /// left out.
     pub fn take_unreported(&mut self, terms: &Terms, now: Time) -> u64 {
         let unreported = core::mem::take(&mut self.unreported);
         match terms {
@@ -134,42 +153,46 @@ impl BucketView {
         }
     }
 
-    /// Takes back what was told to an actor that did not answer. If it has heard it all the same, it will hear it twice: that can
-    /// cost tokens, and never gives any away.
+    /// Puts back debt whose report got no answer. The actor may have heard it, and will then hear
+    /// it twice. That can cost the caller tokens, and never gives any away.
     pub fn restore_unreported(&mut self, unreported: u64) {
         self.unreported = self.unreported.saturating_add(unreported);
     }
 
-    /// Where an isolate on its own begins.
+    /// Returns the state from which the local limiter starts.
     pub fn starting_point(&self, now: Time) -> StartingPoint {
         StartingPoint { debt: self.tat.max(self.local_tat).since(now), day: self.day }
     }
 
-    /// Whether the actor has not been told of everything.
+    /// Whether there is debt that the actor has not heard of.
     pub fn has_unreported(&self) -> bool {
         self.unreported > 0
     }
 
-    /// Whether it says more than nothing.
-    pub fn matters(&self, now: Time) -> bool {
+    /// Whether a rate's bucket is in debt. Otherwise nothing is lost with this view but the rest of
+    /// a quota's day.
+    pub fn is_in_debt(&self, now: Time) -> bool {
         now < self.tat || now < self.local_tat
     }
 
-    /// Whole tokens in a rate's bucket.
+    /// Returns the number of whole tokens in a rate's bucket, or more than there are if other
+    /// isolates took some.
     pub fn available(&self, gcra: &Gcra, now: Time) -> u64 {
         gcra.available(self.tat, now)
     }
 
-    /// How long a limit without tokens in hand refuses for at least, whatever was counted elsewhere: a TAT only grows.
+    /// Returns the shortest time for which the bucket refuses `cost` tokens, provided that the
+    /// isolate holds none of its tokens. It is true whatever other isolates take, because a TAT
+    /// never goes back.
     pub fn min_wait(&self, terms: &Terms, cost: u64, now: Time) -> Span {
-        let full = match terms {
+        let in_debt = match terms {
             Terms::Rate(gcra) => gcra.take(self.tat, now, cost).err().map_or(Span::ZERO, |no| no.wait),
             Terms::Quota(..) => Span::ZERO,
         };
-        full.max(self.empty_until.since(now))
+        in_debt.max(self.empty_until.since(now))
     }
 
-    /// Tokens that were left of the day.
+    /// Returns the tokens that were left of a quota's day; zero if nothing is known.
     pub fn left(&self) -> u64 {
         self.day.map_or(0, |day| day.left)
     }

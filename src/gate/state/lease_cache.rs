@@ -1,21 +1,29 @@
-//! What an isolate can decide alone: leases to spend, and denials to remember.
+//! What an isolate can decide alone: leases and quota tokens to spend, and denials to remember.
 //!
-//! A denial is exact: a TAT only grows, so who was told "not before t" stays denied until t, whatever other isolates do. A lease is exact
-//! too (see [`lease`](crate::limit::lease)). What falls out of here costs a call, never correctness.
+//! Both are exact. A TAT never goes back, so a bucket that denies a caller until a time *t* denies
+//! it until *t* whatever other isolates do. A lease is exact by the rule in
+//! [`lease`](crate::limit::lease). An entry that is dropped costs a call, never correctness.
+//!
+//! - `entry`: what is held and known of one limit for one caller
+//! - `grants`: the tokens in hand of one entry
+//! - `denial`: a denial, and how long it is believed
 
 use crate::gate::state::bucket_view::StartingPoint;
 use crate::gate::state::fair_share::FairShares;
 use crate::gate::state::tokens::{RoundTrip, Tokens};
 use crate::identity::digest::Subject;
-use crate::limit::lease::{HORIZON, StockLevel, Wish, leasable};
+use crate::limit::lease::{StockLevel, Wish};
 use crate::limit::monotonic::MonotonicClock;
 use crate::limit::time::{Span, Time};
 use crate::protocol::rates::{Demand, Grant, Outcome, Terms, UnusedTokens};
 use hashbrown::HashMap;
 
+mod denial;
 mod entry;
+mod grants;
 
-use entry::{CachedLimit, Denied, Worth};
+pub use entry::IDLE;
+use entry::{CachedLimit, Worth};
 
 /// Names one bucket in the isolate's memory.
 ///
@@ -28,274 +36,173 @@ pub struct LimitKey {
     pub subject: Option<Subject>,
 }
 
-/// Entries kept, at about 300 bytes each.
+/// Entries kept, at about 300 bytes each. More cost memory; fewer cost calls when many callers are
+/// active.
 const CAPACITY: usize = 20_000;
 
-/// Leases kept in one entry; with as many, no more are asked for. Near the limit, where grants are small, there may be several.
-const LEASES: usize = 16;
-
-/// A used-up quota is asked for again after this time: an operator may have given some back. So is an actor that had no room.
-const BELIEVE: Span = Span::from_secs(60);
-
-/// Quota tokens that have lain unused for this long go back to the actor.
-pub const IDLE: Span = Span::from_secs(1);
-
-/// Whoever looks after quota tokens has stopped by then, one way or another.
-const TENDED: Span = Span::from_secs(30);
-
-/// The entries of one isolate.
+/// The leases, quota tokens and denials of one isolate.
 #[derive(Debug, Default)]
 pub struct LeaseCache {
     entries: HashMap<LimitKey, CachedLimit>,
     clock: MonotonicClock,
-    /// What callers are given of crowded rates.
+    /// Each caller's share of contended rates.
     pub(crate) fair: FairShares,
 }
 
 impl LeaseCache {
-    /// The isolate's time at which the wall clock reads `wall`.
+    /// Returns the isolate's time when the wall clock reads `wall`. It never decreases.
     pub fn now(&mut self, wall: Time) -> Time {
         self.clock.read(wall)
     }
 
-    /// A denial that still holds, with the wait that is left of it. Who holds slots that cannot be spent yet is denied until then
-    /// as well, for the bucket's TAT lies beyond them.
-    pub fn denied(&self, name: LimitKey, cost: u64, now: Time) -> Option<Outcome> {
-        let entry = self.entries.get(&name)?;
-        if let Some(wait) = entry.known.wait_for(cost, now) {
-            // What is owed is to be told first, or other isolates would give it away once more.
-            return (!entry.known.has_unreported()).then_some(Outcome::Refused { left: 0, wait, until: None });
-        }
-        match entry.leases.iter().filter_map(|held| held.wait(cost, now)).min() {
-            Some(Span::ZERO) => return None,
-            Some(wait) => return Some(Outcome::Refused { left: 0, wait, until: None }),
-            None => {}
-        }
-        let denied = entry.denied.filter(|denied| now < denied.until)?;
-        match denied.outcome {
-            Outcome::Refused { left, wait, until } => {
-                Some(Outcome::Refused { left, wait: wait.saturating_sub(now.since(denied.heard)), until })
-            }
-            Outcome::Full { wait } => Some(Outcome::Full { wait: wait.saturating_sub(now.since(denied.heard)) }),
-            Outcome::Met { .. } | Outcome::Unknown => None,
-        }
+    /// Returns the denial that holds for a request of `cost` tokens, with the wait that is left.
+    ///
+    /// `None` leaves the request to the tokens in hand or to the actor. Slots in hand that cannot
+    /// be spent yet deny it too, because the bucket's TAT lies beyond them.
+    pub fn denied(&self, key: LimitKey, cost: u64, now: Time) -> Option<Outcome> {
+        self.entries.get(&key)?.denied(cost, now)
     }
 
-    /// How long a limit that is not asked would refuse for at least, by what is known of it here.
-    pub fn min_wait(&self, name: LimitKey, terms: &Terms, cost: u64, now: Time) -> Span {
-        let denied = match self.denied(name, cost, now) {
-            Some(Outcome::Refused { wait, .. } | Outcome::Full { wait }) => wait,
-            _ => Span::ZERO,
-        };
-        let entry = self.entries.get(&name).filter(|entry| entry.leases.iter().all(|held| held.left(now) == 0));
-        denied.max(entry.map_or(Span::ZERO, |entry| entry.known.min_wait(terms, cost, now)))
+    /// Returns the shortest time for which a limit refuses `cost` tokens, as far as this isolate
+    /// knows; zero if it may admit them.
+    pub fn min_wait(&self, key: LimitKey, terms: &Terms, cost: u64, now: Time) -> Span {
+        self.entries.get(&key).map_or(Span::ZERO, |entry| entry.min_wait(terms, cost, now))
     }
 
-    /// Spends `cost` tokens in hand, if there are as many.
-    pub fn spend(&mut self, name: LimitKey, cost: u64, now: Time) -> Option<(Tokens, Outcome)> {
-        let entry = self.entries.get_mut(&name)?;
-        if entry.known.wait_for(cost, now).is_some() {
-            return None;
-        }
-        let spent = entry.leases.iter_mut().find_map(|held| held.spend(cost, now))?;
-        entry.leases.retain(|held| held.left(now) > 0);
-        entry.pace.spend(cost);
-        entry.spent = now;
-        if let Tokens::Lease(gcra, _) = &spent {
-            entry.known.pass(gcra, cost, now);
-        }
-        Some((spent, entry.standing(spent, now)))
+    /// Spends `cost` tokens in hand, and returns them with the caller's standing after it; `None`
+    /// if there are too few.
+    pub fn spend(&mut self, key: LimitKey, cost: u64, now: Time) -> Option<(Tokens, Outcome)> {
+        self.entries.get_mut(&key)?.spend(cost, now)
     }
 
-    /// Takes back what was spent on a request that did not pass after all.
-    pub fn give_back(&mut self, name: LimitKey, held: Tokens, now: Time) {
-        let entry = self.cached_mut(name, now);
-        match &held {
-            Tokens::Lease(gcra, lease) => entry.known.take_back(gcra, lease.count()),
-            Tokens::Quota { .. } => entry.known.has_back(),
-        }
-        entry.put(held, now);
+    /// Takes back tokens that were spent on a request that another limit refused.
+    pub fn give_back(&mut self, key: LimitKey, spent: Tokens, now: Time) {
+        self.entry_mut(key, now).give_back(spent, now);
     }
 
-    /// Notes that a request owes tokens here that its actor has not counted, to be paid with the next question.
-    pub fn add_debt(&mut self, name: LimitKey, terms: &Terms, tokens: u64, now: Time) {
-        self.cached_mut(name, now).known.add_debt(terms, tokens, now);
+    /// Notes that a request owes tokens that the actor has not counted. The next question reports
+    /// them.
+    pub fn add_debt(&mut self, key: LimitKey, terms: &Terms, tokens: u64, now: Time) {
+        self.entry_mut(key, now).view.add_debt(terms, tokens, now);
     }
 
-    /// Notes that a request was let pass here without its actor, and so owes its tokens.
-    pub fn pass_alone(&mut self, name: LimitKey, terms: &Terms, tokens: u64, now: Time) {
-        self.cached_mut(name, now).known.pass_alone(terms, tokens, now);
+    /// Notes that this isolate admitted a request without the actor. Its tokens are debt, too.
+    pub fn pass_alone(&mut self, key: LimitKey, terms: &Terms, tokens: u64, now: Time) {
+        self.entry_mut(key, now).view.pass_alone(terms, tokens, now);
     }
 
-    /// Where an isolate that has to go on alone begins.
-    pub fn starting_point(&self, name: LimitKey, now: Time) -> StartingPoint {
-        self.entries.get(&name).map(|entry| entry.known.starting_point(now)).unwrap_or_default()
+    /// Returns the state from which the local limiter starts.
+    pub fn starting_point(&self, key: LimitKey, now: Time) -> StartingPoint {
+        self.entries.get(&key).map(|entry| entry.view.starting_point(now)).unwrap_or_default()
     }
 
-    /// How much to wish for with a question that is about to be asked anyway, and what is owed; notes that it is under way. A call
-    /// under way that is older than `patience` is not counted on.
-    pub fn wish_for(&mut self, name: LimitKey, terms: &Terms, cost: u64, now: Time, patience: Span) -> (Wish, u64) {
-        let entry = self.cached_mut(name, now);
-        let horizon = entry.horizon_for(terms);
-        let may = !matches!(terms, Terms::Rate(gcra) if !leasable(gcra, cost)) && !entry.busy(now, patience);
-        let mut wish = Wish::default();
-        if may {
-            entry.asked = Some(now);
-            let waiting = core::mem::take(&mut entry.wanted).saturating_sub(cost);
-            if entry.leases.len() < LEASES {
-                // Whoever waits will be served by this one call.
-                wish = match entry.pace.wish(now, horizon) {
-                    0 => Wish { ahead: 0, waiting },
-                    ahead => Wish { ahead: ahead.max(waiting), waiting: 0 },
-                };
-            }
-        }
-        (wish, entry.known.take_unreported(terms, now))
+    /// Returns the wish and the unreported debt that go with the next question, and notes that the
+    /// call is in flight. There is no wish while another call younger than `patience` is in flight.
+    pub fn wish_for(&mut self, key: LimitKey, terms: &Terms, cost: u64, now: Time, patience: Span) -> (Wish, u64) {
+        self.entry_mut(key, now).wish_for(terms, cost, now, patience)
     }
 
-    /// Whether a call is under way that may bring an answer for others too, and not older than `patience`: it may never be heard of
-    /// again, since a request whose client has left may never run on.
-    pub fn has_call_in_flight(&self, name: LimitKey, now: Time, patience: Span) -> bool {
-        self.entries.get(&name).is_some_and(|entry| entry.busy(now, patience))
+    /// Whether a call is in flight that may bring tokens for other requests as well.
+    ///
+    /// A call older than `patience` is not counted on: the runtime may never resume a request whose
+    /// client has left, and then its answer is never read.
+    pub fn has_call_in_flight(&self, key: LimitKey, now: Time, patience: Span) -> bool {
+        self.entries.get(&key).is_some_and(|entry| entry.has_call_in_flight(now, patience))
     }
 
-    /// Notes that a request waits for the call under way, and for as many tokens.
-    pub fn note_waiting(&mut self, name: LimitKey, tokens: u64) {
-        if let Some(entry) = self.entries.get_mut(&name) {
-            entry.wanted = entry.wanted.saturating_add(tokens);
+    /// Notes that a request waits for `tokens` of the call in flight.
+    pub fn note_waiting(&mut self, key: LimitKey, tokens: u64) {
+        if let Some(entry) = self.entries.get_mut(&key) {
+            entry.note_waiting(tokens);
         }
     }
 
-    /// How much is in hand of what is used; enough where no more may be asked for now.
-    pub fn stock_level(&self, name: LimitKey, now: Time, patience: Span) -> StockLevel {
-        let Some(entry) = self.entries.get(&name) else { return StockLevel::Enough };
-        let denied = entry.denied.is_some_and(|denied| now < denied.until);
-        if entry.busy(now, patience) || entry.leases.len() >= LEASES || denied {
-            return StockLevel::Enough;
-        }
-        entry.pace.stock_level(entry.leases.iter().map(|held| held.left(now)).sum())
+    /// Returns how the tokens in hand compare with their use; `Enough` while no more may be asked
+    /// for.
+    pub fn stock_level(&self, key: LimitKey, now: Time, patience: Span) -> StockLevel {
+        self.entries.get(&key).map_or(StockLevel::Enough, |entry| entry.stock_level(now, patience))
     }
 
-    /// Takes in what an actor said of a question, and says what it comes to: where this isolate has been on its own, the actor may let pass
-    /// what is too much for it.
+    /// Takes in the actor's outcome for `demand`, and returns the outcome that stands in this
+    /// isolate.
+    ///
+    /// The two differ only where this isolate has admitted requests on its own: the actor may not
+    /// have heard of them yet, and may admit more than the limit allows the caller here.
     pub fn observe(
         &mut self,
-        name: LimitKey,
+        key: LimitKey,
         demand: &Demand,
         outcome: &Outcome,
         horizon: Span,
         round_trip: RoundTrip,
     ) -> Outcome {
-        let entry = self.cached_mut(name, round_trip.heard);
-        entry.horizon = horizon.max(HORIZON);
-        entry.known.observe(&demand.terms, demand.cost, outcome, round_trip.heard);
-        match *outcome {
-            Outcome::Met { .. } => {
-                entry.denied = None;
-                entry.pace.spend(demand.cost);
-                entry.spent = round_trip.heard;
-                if let (Terms::Rate(gcra), 1..) = (&demand.terms, demand.cost) {
-                    if let Some(wait) = entry.known.wait_for(demand.cost, round_trip.heard) {
-                        return Outcome::Refused { left: 0, wait, until: None };
-                    }
-                    entry.known.pass(gcra, demand.cost, round_trip.heard);
-                }
-            }
-            Outcome::Refused { wait, .. } | Outcome::Full { wait } => {
-                let rate = matches!((&demand.terms, outcome), (Terms::Rate(_), Outcome::Refused { .. }));
-                let until = round_trip.heard.plus(if rate { wait } else { wait.min(BELIEVE) });
-                entry.denied = Some(Denied { until, outcome: *outcome, heard: round_trip.heard });
-            }
-            // It would have been spent; the next wish is for as much as is asked for here, answered or not.
-            Outcome::Unknown => entry.pace.spend(demand.cost),
-        }
-        *outcome
+        self.entry_mut(key, round_trip.heard).observe(demand, outcome, horizon, round_trip.heard)
     }
 
-    /// Takes in what an actor granted of a wish, if anything.
+    /// Takes in the actor's answer to a wish; `grant` is `None` if it granted nothing.
     pub fn accept_grant(
         &mut self,
-        name: LimitKey,
+        key: LimitKey,
         terms: &Terms,
         grant: Option<Grant>,
         outcome: &Outcome,
         round_trip: RoundTrip,
     ) {
-        let entry = self.cached_mut(name, round_trip.heard);
-        entry.asked = None;
-        if let (Terms::Rate(gcra), Some(grant)) = (terms, grant) {
-            entry.known.leased(round_trip.heard.plus(grant.first).plus(gcra.interval().times(grant.count)));
-        }
-        entry.leases.retain(|held| held.left(round_trip.heard) > 0);
-        match grant.and_then(|grant| Tokens::granted(terms, grant, outcome, round_trip)) {
-            Some(held) => {
-                if let Err(held) = entry.join(held)
-                    && entry.leases.len() < LEASES
-                {
-                    entry.leases.push(held);
-                }
-            }
-            None if entry.leases.is_empty() && !matches!(outcome, Outcome::Met { .. }) => entry.pace.back_off(),
-            None => {}
+        self.entry_mut(key, round_trip.heard).accept_grant(terms, grant, outcome, round_trip);
+    }
+
+    /// Notes that a question that reported `unreported` tokens got no answer.
+    pub fn note_lost(&mut self, key: LimitKey, unreported: u64) {
+        if let Some(entry) = self.entries.get_mut(&key) {
+            entry.note_lost(unreported);
         }
     }
 
-    /// Notes that a question, which told of `owed` tokens, was not answered.
-    pub fn note_lost(&mut self, name: LimitKey, owed: u64) {
-        if let Some(entry) = self.entries.get_mut(&name) {
-            entry.asked = None;
-            entry.known.restore_unreported(owed);
+    /// Whether quota tokens are in hand.
+    pub fn holds_quota(&self, key: LimitKey, now: Time) -> bool {
+        self.entries.get(&key).is_some_and(|entry| entry.holds_quota(now))
+    }
+
+    /// Whether quota tokens are in hand and no task returns them. The caller must start one then.
+    pub fn claim_return(&mut self, key: LimitKey, now: Time) -> bool {
+        self.entries.get_mut(&key).is_some_and(|entry| entry.claim_return(now))
+    }
+
+    /// Notes that the task that returns idle quota tokens has ended.
+    pub fn release_return(&mut self, key: LimitKey) {
+        if let Some(entry) = self.entries.get_mut(&key) {
+            entry.release_return();
         }
     }
 
-    /// Whether quota tokens are held.
-    pub fn holds_quota(&self, name: LimitKey, now: Time) -> bool {
-        self.entries.get(&name).is_some_and(|entry| entry.holds_quota(now))
+    /// Takes out quota tokens that lay unused for [`IDLE`]; `None` if there are none.
+    ///
+    /// The caller sends them back to the actor once, and never again: tokens that are sent twice
+    /// could be admitted twice.
+    pub fn take_idle_quota(&mut self, key: LimitKey, now: Time) -> Option<UnusedTokens> {
+        self.entries.get_mut(&key)?.take_idle_quota(now)
     }
 
-    /// Whether quota tokens are held that nobody looks after; whoever asks has to, from now on.
-    pub fn claim_return(&mut self, name: LimitKey, now: Time) -> bool {
-        let Some(entry) = self.entries.get_mut(&name) else { return false };
-        let untended = entry.tended.is_none_or(|since| since.plus(TENDED) <= now);
-        let tend = untended && entry.holds_quota(now);
-        if tend {
-            entry.tended = Some(now);
-        }
-        tend
-    }
-
-    /// Notes that nobody looks after them any more.
-    pub fn release_return(&mut self, name: LimitKey) {
-        if let Some(entry) = self.entries.get_mut(&name) {
-            entry.tended = None;
-        }
-    }
-
-    /// Takes out a quota's tokens that have lain unused for [`IDLE`]. Whoever gets them must give them back once, and never try again.
-    pub fn take_idle_quota(&mut self, name: LimitKey, now: Time) -> Option<UnusedTokens> {
-        let entry = self.entries.get_mut(&name).filter(|entry| entry.spent.plus(IDLE) <= now)?;
-        let place = entry.leases.iter().position(|held| matches!(held, Tokens::Quota { .. }))?;
-        match entry.leases.swap_remove(place) {
-            Tokens::Quota { tokens, until, .. } => Some(UnusedTokens { tokens, until }),
-            Tokens::Lease(..) => None,
-        }
-    }
-
-    fn cached_mut(&mut self, name: LimitKey, now: Time) -> &mut CachedLimit {
-        if self.entries.len() >= CAPACITY && !self.entries.contains_key(&name) {
+    /// Returns the entry of `key`, and makes one if there is none.
+    fn entry_mut(&mut self, key: LimitKey, now: Time) -> &mut CachedLimit {
+        if self.entries.len() >= CAPACITY && !self.entries.contains_key(&key) {
             self.make_room(now);
         }
-        self.entries.entry(name).or_insert_with(|| CachedLimit::new(now))
+        self.entries.entry(key).or_insert_with(|| CachedLimit::new(now))
     }
 
-    /// Drops a quarter of what there may be, what is worth least first: room for many, or a flood of callers could have all entries looked
-    /// through for each of them. Of what is worth as much, those that happen to come first.
+    /// Drops a quarter of [`CAPACITY`], the entries of least worth first; among equals, the first
+    /// that come up.
+    ///
+    /// Dropping one entry at a time would let a flood of callers have all entries looked through
+    /// for each of them.
     fn make_room(&mut self, now: Time) {
         let most = CAPACITY / 4 * 3;
-        for least in [Worth::Knowledge, Worth::Calls, Worth::Tokens] {
+        for least in [Worth::View, Worth::Denial, Worth::Tokens] {
             let mut over = self.entries.len().saturating_sub(most);
             self.entries.retain(|_, entry| {
-                let stays = over == 0 && least > Worth::Knowledge || entry.worth(now) >= least;
+                // Entries of no worth go in any case.
+                let stays = over == 0 && least > Worth::View || entry.worth(now) >= least;
                 over = over.saturating_sub(usize::from(!stays));
                 stays
             });

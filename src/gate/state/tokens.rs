@@ -1,43 +1,44 @@
-//! Tokens in an isolate's hand: slices of a rate's schedule, and parts of a day.
+//! Tokens that an isolate has in hand: slices of a rate's schedule, and parts of a quota's day.
 
 use crate::limit::gcra::Gcra;
 use crate::limit::lease::Lease;
 use crate::limit::time::{Span, Time};
 use crate::protocol::rates::{Grant, Outcome, Terms};
 
-/// Tokens in hand.
+/// Tokens of one grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tokens {
-    /// A slice of a rate's schedule.
+    /// A slice of the schedule of a rate.
     Lease(Gcra, Lease),
-    /// Tokens of a day's quota, good until `end` (in the isolate's time).
+    /// Tokens of one day of a quota.
     Quota {
-        /// How many.
+        /// The number of tokens.
         tokens: u64,
-        /// When they are worth nothing any more.
+        /// When the day ends, in the isolate's time. From then on the tokens are worth nothing.
         end: Time,
-        /// The same instant, in Unix seconds: the day that they belong to.
+        /// When the day ends, in Unix seconds. It names the day.
         until: u64,
     },
 }
 
-/// When a question was sent and its answer heard, in the isolate's time.
+/// When a question was sent and when its answer arrived, in the isolate's time.
 #[derive(Clone, Copy, Debug)]
 pub struct RoundTrip {
-    /// When it was sent.
+    /// When the question was sent.
     pub asked: Time,
-    /// When its answer was heard.
+    /// When the answer arrived.
     pub heard: Time,
 }
 
 impl Tokens {
-    /// Tokens that an actor granted.
+    /// Returns the tokens that an actor granted. `None` if the reply does not say when a quota's
+    /// day ends.
     pub(crate) fn granted(terms: &Terms, grant: Grant, outcome: &Outcome, round_trip: RoundTrip) -> Option<Tokens> {
         match (terms, outcome) {
             (Terms::Rate(gcra), _) => {
                 Some(Tokens::Lease(*gcra, Lease::new(grant.first, grant.count, round_trip.asked, round_trip.heard)))
             }
-            // The day's end is counted from when the question was asked, so that nothing is spent past it.
+            // The day's end counts from the time of the question, so no token is spent past it.
             (Terms::Quota(..), Outcome::Met { more, until, .. }) => {
                 Some(Tokens::Quota { tokens: grant.count, end: round_trip.asked.plus(*more), until: (*until)? })
             }
@@ -45,7 +46,8 @@ impl Tokens {
         }
     }
 
-    /// Tokens that an actor took for a request that did not pass after all.
+    /// Returns the `cost` tokens that an actor took for a request, to keep them if the request is
+    /// refused after all. `None` unless `outcome` is [`Outcome::Met`].
     pub fn taken(terms: &Terms, cost: u64, outcome: &Outcome, round_trip: RoundTrip) -> Option<Tokens> {
         let Outcome::Met { slot, more, until, .. } = *outcome else { return None };
         match terms {
@@ -54,7 +56,7 @@ impl Tokens {
         }
     }
 
-    /// How many of them can still be spent.
+    /// Returns the number of tokens that can still be spent, now or later.
     pub(crate) fn left(&self, now: Time) -> u64 {
         match self {
             Tokens::Lease(gcra, lease) => lease.left(gcra, now),
@@ -63,7 +65,7 @@ impl Tokens {
         }
     }
 
-    /// How long until `cost` of them may be spent; `None` where there are too few.
+    /// Returns how long until `cost` tokens may be spent; `None` if there are too few.
     pub(crate) fn wait(&self, cost: u64, now: Time) -> Option<Span> {
         match self {
             Tokens::Lease(gcra, lease) => lease.wait(gcra, cost, now),
@@ -71,7 +73,7 @@ impl Tokens {
         }
     }
 
-    /// Takes `cost` of them, if they may be spent now.
+    /// Takes `cost` tokens out, or returns `None` if they may not be spent now.
     pub(crate) fn spend(&mut self, cost: u64, now: Time) -> Option<Tokens> {
         match self {
             Tokens::Lease(gcra, lease) => lease.spend(gcra, cost, now).map(|spent| Tokens::Lease(*gcra, spent)),
@@ -83,9 +85,12 @@ impl Tokens {
         }
     }
 
-    /// Joins tokens that were spent and not used to those that they came from.
-    pub(crate) fn rejoin(&mut self, back: Tokens) -> Result<(), Tokens> {
-        match (self, back) {
+    /// Joins `other` to these tokens: the slots just before theirs, or tokens of the same day.
+    ///
+    /// # Errors
+    /// Returns `other` if it is neither.
+    pub(crate) fn rejoin(&mut self, other: Tokens) -> Result<(), Tokens> {
+        match (self, other) {
             (Tokens::Lease(gcra, lease), Tokens::Lease(_, other)) => {
                 lease.rejoin(gcra, other).map_err(|other| Tokens::Lease(*gcra, other))
             }
@@ -95,7 +100,7 @@ impl Tokens {
                 *tokens = tokens.saturating_add(more);
                 Ok(())
             }
-            (_, back) => Err(back),
+            (_, other) => Err(other),
         }
     }
 }

@@ -1,123 +1,271 @@
-//! What an isolate knows and holds of one limit for one caller.
+//! One entry of the lease cache: what an isolate holds and knows of one limit for one caller.
 
 use crate::gate::state::bucket_view::BucketView;
-use crate::gate::state::lease_cache::LEASES;
-use crate::gate::state::tokens::Tokens;
-use crate::limit::lease::{HORIZON, SlowStart};
+use crate::gate::state::lease_cache::denial::Denial;
+use crate::gate::state::lease_cache::grants::Grants;
+use crate::gate::state::tokens::{RoundTrip, Tokens};
+use crate::limit::lease::{HORIZON, SlowStart, StockLevel, Wish, leasable};
 use crate::limit::time::{Span, Time};
-use crate::protocol::rates::{Outcome, Terms};
+use crate::protocol::rates::{Demand, Grant, Outcome, Terms, UnusedTokens};
 
-/// What would be lost with an entry, the least first.
+/// Quota tokens that lay unused for this long go back to the actor.
+///
+/// A larger span keeps tokens from other isolates for longer; a smaller one makes a caller of about
+/// one request a second ask for its tokens again and again.
+pub const IDLE: Span = Span::from_secs(1);
+
+/// After this time a task that returns idle quota tokens is taken for dead, and another may start.
+/// It is longer than such a task lives.
+const RETURN_TASK_LIFE: Span = Span::from_secs(30);
+
+/// The loss that dropping an entry would cause, the smallest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Worth {
     /// A call or two.
     Nothing,
-    /// Where an isolate on its own would begin.
-    Knowledge,
-    /// A remembered denial: each request of a flood would ask.
-    Calls,
-    /// Tokens: those in hand would be lost, those owed given away once more.
+    /// The debt from which the local limiter starts if the actor fails.
+    View,
+    /// A denial: each request of a flood would ask the actor again.
+    Denial,
+    /// Tokens: those in hand would be lost, and unreported debt would be admitted a second time.
     Tokens,
 }
 
+/// What an isolate holds and knows of one limit for one caller.
 #[derive(Debug)]
 pub(super) struct CachedLimit {
-    pub denied: Option<Denied>,
-    pub leases: Vec<Tokens>,
-    pub pace: SlowStart,
-    pub horizon: Span,
-    /// When the call that is under way was made.
-    pub asked: Option<Time>,
-    /// Tokens that requests wait for since then.
-    pub wanted: u64,
-    pub known: BucketView,
-    pub spent: Time,
-    /// Since when somebody has looked after its quota tokens.
-    pub tended: Option<Time>,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Denied {
-    pub until: Time,
-    pub outcome: Outcome,
-    pub heard: Time,
+    denial: Option<Denial>,
+    grants: Grants,
+    /// Measures how fast requests spend, and sizes the next wish.
+    slow_start: SlowStart,
+    /// How long the actor wants its grants to last; at least [`HORIZON`].
+    horizon: Span,
+    /// When the call in flight was made; `None` while there is none.
+    call_since: Option<Time>,
+    /// Tokens for which requests have waited since the last call was made.
+    waiting: u64,
+    /// The debt of the bucket, as far as this isolate knows.
+    pub view: BucketView,
+    /// When tokens were last spent from hand or taken at the actor.
+    last_spent: Time,
+    /// When the task that returns idle quota tokens started; `None` while there is none.
+    return_task_since: Option<Time>,
 }
 
 impl CachedLimit {
-    /// Nothing is known, and nothing is in hand.
+    /// Makes an entry that holds no token and knows nothing of the bucket.
     pub fn new(now: Time) -> CachedLimit {
         CachedLimit {
-            denied: None,
-            leases: Vec::new(),
-            pace: SlowStart::new(now),
+            denial: None,
+            grants: Grants::default(),
+            slow_start: SlowStart::new(now),
             horizon: HORIZON,
-            asked: None,
-            wanted: 0,
-            known: BucketView::default(),
-            spent: now,
-            tended: None,
+            call_since: None,
+            waiting: 0,
+            view: BucketView::default(),
+            last_spent: now,
+            return_task_since: None,
         }
     }
 
-    /// What would be lost with it.
+    /// Returns the loss that dropping this entry would cause.
     pub fn worth(&self, now: Time) -> Worth {
-        let holds = self.leases.iter().any(|held| held.left(now) > 0);
         match () {
-            () if self.known.has_unreported() || holds => Worth::Tokens,
-            () if self.denied.is_some_and(|denied| now < denied.until) => Worth::Calls,
-            () if self.known.matters(now) => Worth::Knowledge,
+            () if self.view.has_unreported() || self.grants.any_left(now) => Worth::Tokens,
+            () if self.is_denied(now) => Worth::Denial,
+            () if self.view.is_in_debt(now) => Worth::View,
             () => Worth::Nothing,
         }
     }
 
-    pub fn holds_quota(&self, now: Time) -> bool {
-        self.leases.iter().any(|held| matches!(held, Tokens::Quota { .. }) && held.left(now) > 0)
+    fn is_denied(&self, now: Time) -> bool {
+        self.denial.is_some_and(|denial| denial.holds(now))
     }
 
-    pub fn busy(&self, now: Time, patience: Span) -> bool {
-        self.asked.is_some_and(|asked| now < asked.plus(patience))
+    /// Returns the denial that holds for a request of `cost` tokens, with the wait that is left.
+    ///
+    /// `None` leaves the request to the tokens in hand or to the actor. Slots in hand that cannot
+    /// be spent yet deny it too, because the bucket's TAT lies beyond them.
+    pub fn denied(&self, cost: u64, now: Time) -> Option<Outcome> {
+        if let Some(wait) = self.view.wait_for(cost, now) {
+            // The actor must hear of unreported debt first, or it would give the same tokens to
+            // other isolates.
+            return (!self.view.has_unreported()).then_some(Outcome::Refused { left: 0, wait, until: None });
+        }
+        match self.grants.wait(cost, now) {
+            Some(Span::ZERO) => None,
+            Some(wait) => Some(Outcome::Refused { left: 0, wait, until: None }),
+            None => self.denial?.outcome(now),
+        }
     }
 
-    /// How long what is wished for should last: no longer than half the tolerance, or its slots would be past.
-    pub fn horizon_for(&self, terms: &Terms) -> Span {
+    /// Returns the shortest time for which the limit refuses `cost` tokens, as far as is known
+    /// here.
+    pub fn min_wait(&self, terms: &Terms, cost: u64, now: Time) -> Span {
+        let denied = match self.denied(cost, now) {
+            Some(Outcome::Refused { wait, .. } | Outcome::Full { wait }) => wait,
+            _ => Span::ZERO,
+        };
+        let in_debt = if self.grants.any_left(now) { Span::ZERO } else { self.view.min_wait(terms, cost, now) };
+        denied.max(in_debt)
+    }
+
+    /// Spends `cost` tokens in hand, and returns them with the caller's standing after it. `None`
+    /// if there are too few, or if this isolate has admitted too much on its own.
+    pub fn spend(&mut self, cost: u64, now: Time) -> Option<(Tokens, Outcome)> {
+        if self.view.wait_for(cost, now).is_some() {
+            return None;
+        }
+        let spent = self.grants.spend(cost, now)?;
+        self.slow_start.spend(cost);
+        self.last_spent = now;
+        if let Tokens::Lease(gcra, _) = &spent {
+            self.view.pass(gcra, cost, now);
+        }
+        Some((spent, self.standing(spent, now)))
+    }
+
+    /// Returns the tokens left to the caller, in hand and in the bucket, after `spent` was taken.
+    fn standing(&self, spent: Tokens, now: Time) -> Outcome {
+        let held = self.grants.left(now);
+        let (left, more) = match spent {
+            Tokens::Lease(gcra, _) => {
+                let left = self.view.available(&gcra, now).saturating_add(held);
+                (left.min(gcra.burst().saturating_sub(1)), gcra.interval())
+            }
+            Tokens::Quota { end, .. } => (self.view.left().saturating_add(held), end.since(now)),
+        };
+        Outcome::Met { left, more, slot: Span::ZERO, until: None }
+    }
+
+    /// Takes back tokens that were spent on a request that another limit refused.
+    pub fn give_back(&mut self, spent: Tokens, now: Time) {
+        match &spent {
+            Tokens::Lease(gcra, lease) => self.view.take_back(gcra, lease.count()),
+            Tokens::Quota { .. } => self.view.clear_empty(),
+        }
+        self.grants.put_back(spent, now);
+    }
+
+    /// Returns the wish and the unreported debt that go with the next question, and notes that the
+    /// call is in flight. There is no wish while another call younger than `patience` is in flight.
+    pub fn wish_for(&mut self, terms: &Terms, cost: u64, now: Time, patience: Span) -> (Wish, u64) {
+        let horizon = self.horizon_for(terms);
+        let too_small = matches!(terms, Terms::Rate(gcra) if !leasable(gcra, cost));
+        let mut wish = Wish::default();
+        if !too_small && !self.has_call_in_flight(now, patience) {
+            self.call_since = Some(now);
+            let waiting = core::mem::take(&mut self.waiting).saturating_sub(cost);
+            if !self.grants.is_full() {
+                // This one call serves all requests that wait.
+                wish = match self.slow_start.wish(now, horizon) {
+                    0 => Wish { ahead: 0, waiting },
+                    ahead => Wish { ahead: ahead.max(waiting), waiting: 0 },
+                };
+            }
+        }
+        (wish, self.view.take_unreported(terms, now))
+    }
+
+    /// Returns how long the wished tokens should last. Of a rate that is at most half of its
+    /// tolerance, because later slots would have passed before they are spent.
+    fn horizon_for(&self, terms: &Terms) -> Span {
         match terms {
             Terms::Rate(gcra) => self.horizon.min(Span::from_nanos(gcra.tolerance().as_nanos() / 2)),
             Terms::Quota(..) => self.horizon,
         }
     }
 
-    /// Takes back what was spent. Tokens are spent from the front: what came back has the earliest slots.
-    pub fn put(&mut self, held: Tokens, now: Time) {
-        if let Err(held) = self.join(held)
-            && held.left(now) > 0
-            && self.leases.len() < LEASES
-        {
-            self.leases.insert(0, held);
+    /// Whether a call younger than `patience` is in flight.
+    pub fn has_call_in_flight(&self, now: Time, patience: Span) -> bool {
+        self.call_since.is_some_and(|since| now < since.plus(patience))
+    }
+
+    /// Notes that a request waits for `tokens` of the call in flight.
+    pub fn note_waiting(&mut self, tokens: u64) {
+        self.waiting = self.waiting.saturating_add(tokens);
+    }
+
+    /// Returns how the tokens in hand compare with their use; `Enough` while no more may be asked
+    /// for.
+    pub fn stock_level(&self, now: Time, patience: Span) -> StockLevel {
+        if self.has_call_in_flight(now, patience) || self.grants.is_full() || self.is_denied(now) {
+            return StockLevel::Enough;
+        }
+        self.slow_start.stock_level(self.grants.left(now))
+    }
+
+    /// Takes in the actor's outcome for `demand`, and returns the outcome that stands in this
+    /// isolate.
+    ///
+    /// The two differ only where this isolate has admitted requests on its own: the actor may not
+    /// have heard of them yet, and may admit more than the limit allows the caller here.
+    pub fn observe(&mut self, demand: &Demand, outcome: &Outcome, horizon: Span, heard: Time) -> Outcome {
+        self.horizon = horizon.max(HORIZON);
+        self.view.observe(&demand.terms, demand.cost, outcome, heard);
+        match *outcome {
+            Outcome::Met { .. } => {
+                self.denial = None;
+                self.slow_start.spend(demand.cost);
+                self.last_spent = heard;
+                if let (Terms::Rate(gcra), 1..) = (&demand.terms, demand.cost) {
+                    if let Some(wait) = self.view.wait_for(demand.cost, heard) {
+                        return Outcome::Refused { left: 0, wait, until: None };
+                    }
+                    self.view.pass(gcra, demand.cost, heard);
+                }
+            }
+            Outcome::Refused { wait, .. } | Outcome::Full { wait } => {
+                self.denial = Some(Denial::new(&demand.terms, *outcome, wait, heard));
+            }
+            // The next wish is for all demand, answered or not.
+            Outcome::Unknown => self.slow_start.spend(demand.cost),
+        }
+        *outcome
+    }
+
+    /// Takes in the actor's answer to a wish; `grant` is `None` if it granted nothing.
+    pub fn accept_grant(&mut self, terms: &Terms, grant: Option<Grant>, outcome: &Outcome, round_trip: RoundTrip) {
+        self.call_since = None;
+        if let (Terms::Rate(gcra), Some(grant)) = (terms, grant) {
+            self.view.note_lease(round_trip.heard.plus(grant.first).plus(gcra.interval().times(grant.count)));
+        }
+        self.grants.drop_lapsed(round_trip.heard);
+        match grant.and_then(|grant| Tokens::granted(terms, grant, outcome, round_trip)) {
+            Some(granted) => self.grants.add(granted),
+            None if self.grants.is_empty() && !matches!(outcome, Outcome::Met { .. }) => self.slow_start.back_off(),
+            None => {}
         }
     }
 
-    /// Adds tokens to those that they go on from, or gives them back. A day's tokens all go together, or many small
-    /// grants would leave no room for the next, and its tokens would be lost.
-    pub fn join(&mut self, mut held: Tokens) -> Result<(), Tokens> {
-        for known in &mut self.leases {
-            match known.rejoin(held) {
-                Ok(()) => return Ok(()),
-                Err(other) => held = other,
-            }
-        }
-        Err(held)
+    /// Notes that a question that reported `unreported` tokens got no answer.
+    pub fn note_lost(&mut self, unreported: u64) {
+        self.call_since = None;
+        self.view.restore_unreported(unreported);
     }
 
-    /// Where the caller stands by what is known of the bucket, and what is in hand.
-    pub fn standing(&self, spent: Tokens, now: Time) -> Outcome {
-        let held: u64 = self.leases.iter().map(|held| held.left(now)).sum();
-        let (left, more) = match spent {
-            Tokens::Lease(gcra, _) => {
-                let left = self.known.available(&gcra, now).saturating_add(held);
-                (left.min(gcra.burst().saturating_sub(1)), gcra.interval())
-            }
-            Tokens::Quota { end, .. } => (self.known.left().saturating_add(held), end.since(now)),
-        };
-        Outcome::Met { left, more, slot: Span::ZERO, until: None }
+    /// Whether quota tokens are in hand.
+    pub fn holds_quota(&self, now: Time) -> bool {
+        self.grants.any_quota_left(now)
+    }
+
+    /// Whether quota tokens are in hand and no task returns them. The caller must start one then.
+    pub fn claim_return(&mut self, now: Time) -> bool {
+        let unclaimed = self.return_task_since.is_none_or(|since| since.plus(RETURN_TASK_LIFE) <= now);
+        let claimed = unclaimed && self.holds_quota(now);
+        if claimed {
+            self.return_task_since = Some(now);
+        }
+        claimed
+    }
+
+    /// Notes that the task that returns idle quota tokens has ended.
+    pub fn release_return(&mut self) {
+        self.return_task_since = None;
+    }
+
+    /// Takes out quota tokens that lay unused for [`IDLE`]; `None` if there are none.
+    pub fn take_idle_quota(&mut self, now: Time) -> Option<UnusedTokens> {
+        if now < self.last_spent.plus(IDLE) { None } else { self.grants.take_quota() }
     }
 }
