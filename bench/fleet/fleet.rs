@@ -179,7 +179,7 @@ impl Fleet {
         let policy: &'static Policy = Box::leak(Box::new(Policy::read(&vars.into_iter().collect()).unwrap()));
         let plan: &'static Plan = Box::leak(Box::new(Plan::new(policy, None, Subject::from_bytes([1; 16]), |_| None)));
         let Terms::Rate(gcra) = plan.shared[0].limits[0].terms() else { panic!("a rate was asked for") };
-        let mut random = Random(7);
+        let mut random = Random::new(7);
         let weights: u64 = setup.skew.iter().cycle().take(setup.isolates).map(|weight| u64::from(*weight)).sum();
         let isolates = setup.skew.iter().cycle().take(setup.isolates).map(|weight| Isolate {
             state: State::new((random.unit() * 1e18) as u64),

@@ -1,4 +1,6 @@
-//! What a run is judged by.
+//! The measures of a run.
+
+use penstock::limit::jitter::SplitMix64;
 
 /// What was seen after the warming up.
 #[derive(Clone, Debug, Default)]
@@ -30,17 +32,17 @@ pub fn over(times: &mut [u64], interval: u64, burst: u64) -> f64 {
     worst
 }
 
-/// SplitMix64: the same runs everywhere.
-pub struct Random(pub u64);
+/// Random numbers that are the same in every run.
+pub struct Random(SplitMix64);
 
 impl Random {
-    /// Uniform in (0, 1].
+    pub fn new(seed: u64) -> Random {
+        Random(SplitMix64::new(seed))
+    }
+
+    /// Draws a number from (0, 1], all equally likely.
     pub fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (((z ^ (z >> 31)) >> 11) + 1) as f64 / (1_u64 << 53) as f64
+        ((self.0.draw() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 
     /// Nanoseconds until the next of events that come `rate` times a second.

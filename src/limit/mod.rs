@@ -19,6 +19,7 @@ pub mod bucket_table;
 pub mod calendar;
 pub mod day_counter;
 pub mod gcra;
+pub mod jitter;
 pub mod lease;
 pub mod monotonic;
 pub mod parse;

@@ -1,43 +1,54 @@
-//! Who is in trouble, and is left alone until it may be over.
+//! How each actor has answered this isolate lately, and which actors it leaves alone for now.
 //!
-//! An actor that answers late, or not at all, is not helped by being asked again by everybody; and whoever asks waits for nothing. So after
-//! some failures in a row its circuit is *open*: nobody asks, and `on_error` decides at once. After a pause one question is let
-//! through to see whether it is over. The pauses grow, and are drawn by chance, so that isolates do not come back together.
+//! An actor that answers late or not at all is not helped by more questions, and requests that ask
+//! it wait in vain. After a few failures in a row its circuit breaker opens: the isolate does not
+//! ask it for a pause, and `on_error` decides at once. After the pause one question finds out
+//! whether the trouble is over. Pauses grow, and are drawn at random, so that isolates do not
+//! return together.
 
 use crate::gate::state::call_budget::{BudgetStage, CallBudget};
+use crate::limit::jitter::SplitMix64;
 use crate::limit::time::{Span, Time};
 use crate::protocol::circuit_breaker::{CallPermission, CallResult, CircuitBreaker};
 use crate::protocol::rates::ActorKey;
 
-/// How long the time that an answer took says something about the next one's.
-const LATELY: Span = Span::from_secs(1);
+/// For this long after an answer, its round trip predicts that of the next one. Longer, and one
+/// slow answer keeps questions back after the actor has recovered.
+const ROUND_TRIP_VALID: Span = Span::from_secs(1);
 
-/// The circuits of one isolate, by actor. There are as many actors as shards and shared limits, so they need no other bound; and they are few
-/// enough that a list is as good as a map.
+/// While calls are saved, one question in this many is asked.
+const SAMPLED: u8 = 8;
+
+/// The health of all actors that one isolate has asked.
 #[derive(Debug, Default)]
 pub struct ActorHealth {
+    /// One record per actor. There are as many actors as shards and `global` limits, so the list
+    /// needs no other bound, and is short enough to be searched.
     records: Vec<ActorRecord>,
-    /// What may be spent on calls.
+    /// The calls that may be made in a day.
     pub budget: CallBudget,
-    chance: u64,
+    random: SplitMix64,
 }
 
-/// What is known of the way to one actor.
+/// The health of one actor.
 #[derive(Debug, Default)]
 struct ActorRecord {
+    /// [`ActorKey::number`].
     actor: u64,
     circuit: CircuitBreaker,
-    /// How long its last answer took, and when it came.
+    /// How long the last answer took.
     round_trip: Span,
+    /// When the last answer arrived; the epoch if there was none.
     heard: Time,
-    /// Its limits that could not be checked lately, by number.
-    down: Vec<u32>,
+    /// The numbers of this actor's limits that could not be checked when last met.
+    unchecked: Vec<u32>,
 }
 
 impl ActorHealth {
-    /// All closed; chance begins from `seed`, which should differ between isolates. So many calls may be made a day.
+    /// Makes the health of actors that have not been asked yet. Pauses are drawn from `seed`, which
+    /// should differ between isolates. `budget` is the number of calls a day; `None` sets no bound.
     pub fn new(seed: u64, budget: Option<u64>) -> ActorHealth {
-        ActorHealth { chance: seed, budget: CallBudget::new(budget), ..ActorHealth::default() }
+        ActorHealth { random: SplitMix64::new(seed), budget: CallBudget::new(budget), ..ActorHealth::default() }
     }
 
     fn record_of(&self, actor: &ActorKey<'_>) -> Option<&ActorRecord> {
@@ -45,6 +56,7 @@ impl ActorHealth {
         self.records.iter().find(|record| record.actor == actor)
     }
 
+    /// Returns the record of `actor`, and makes one if there is none. It is never `None`.
     fn record_mut(&mut self, actor: &ActorKey<'_>) -> Option<&mut ActorRecord> {
         let number = actor.number();
         if self.record_of(actor).is_none() {
@@ -53,74 +65,79 @@ impl ActorHealth {
         self.records.iter_mut().find(|record| record.actor == number)
     }
 
-    /// Whether the actor at `actor` is left alone.
+    /// Whether the circuit breaker of `actor` is open.
     pub fn is_open(&self, actor: &ActorKey<'_>) -> bool {
         self.record_of(actor).is_some_and(|record| record.circuit.is_open())
     }
 
-    /// Whether the actor at `actor` is left alone, or all are, for want of calls.
+    /// Whether `actor` would not be asked: its circuit breaker is open, or the day's calls are
+    /// spent.
     pub fn is_silent(&self, actor: &ActorKey<'_>, now: Time) -> bool {
         self.is_open(actor) || self.budget.stage(now) == BudgetStage::Alone
     }
 
-    /// Whether any actor is left alone.
+    /// Whether any circuit breaker is open.
     pub fn any_open(&self) -> bool {
         self.records.iter().any(|record| record.circuit.is_open())
     }
 
-    /// Whether the actor at `actor` may be asked at `now`; see [`CircuitBreaker::admit`].
+    /// Returns the permission to ask `actor` now, with an answer within `patience`; `None` if it is
+    /// to be left alone. See [`CircuitBreaker::admit`].
     pub fn admit(&mut self, actor: &ActorKey<'_>, now: Time, patience: Span) -> Option<CallPermission> {
         self.record_mut(actor)?.circuit.admit(now, patience)
     }
 
-    /// Whether the last answer took longer than `patience`, not long ago.
+    /// Whether the last answer of `actor` is recent and took longer than `patience`.
     pub fn answers_slower_than(&self, actor: &ActorKey<'_>, now: Time, patience: Span) -> bool {
-        self.record_of(actor).is_some_and(|record| patience < record.round_trip && now < record.heard.plus(LATELY))
+        self.record_of(actor)
+            .is_some_and(|record| patience < record.round_trip && now < record.heard.plus(ROUND_TRIP_VALID))
     }
 
-    /// Whether the actor at `actor` has answered anybody after `asked`.
+    /// Whether an answer of `actor` to any question arrived after `asked`.
     pub fn has_answered_since(&self, actor: &ActorKey<'_>, asked: Time) -> bool {
         self.record_of(actor).is_some_and(|record| asked < record.heard)
     }
 
-    /// Takes in what became of a question to the actor at `actor`, asked at `asked`.
-    pub fn record(&mut self, actor: &ActorKey<'_>, pass: CallPermission, heard: CallResult, asked: Time, now: Time) {
-        let chance = self.draw();
+    /// Records the result of a call to `actor`: made at `asked` with `permission`, ended at `now`.
+    pub fn record(
+        &mut self,
+        actor: &ActorKey<'_>,
+        permission: CallPermission,
+        result: CallResult,
+        asked: Time,
+        now: Time,
+    ) {
+        let chance = self.random.draw_byte();
         let Some(record) = self.record_mut(actor) else { return };
-        if heard == CallResult::Answer {
+        if result == CallResult::Answer {
             (record.round_trip, record.heard) = (now.since(asked), now);
         }
-        record.circuit.record(pass, heard, now, chance);
+        record.circuit.record(permission, result, now, chance);
     }
 
-    /// Notes that the limit of this number could not be checked.
+    /// Notes that the limit of this number could not be checked at `actor`.
     pub fn mark_unchecked(&mut self, limit: u32, actor: &ActorKey<'_>) {
         if let Some(record) = self.record_mut(actor)
-            && !record.down.contains(&limit)
+            && !record.unchecked.contains(&limit)
         {
-            record.down.push(limit);
+            record.unchecked.push(limit);
         }
     }
 
-    /// Notes that the limit of this number was checked; whether it could not be before.
+    /// Notes that the limit of this number was checked at `actor`, and returns whether it could not
+    /// be before.
     pub fn mark_checked(&mut self, limit: u32, actor: &ActorKey<'_>) -> bool {
         let Some(record) = self.record_mut(actor) else { return false };
-        let place = record.down.iter().position(|number| *number == limit);
-        place.map(|place| record.down.swap_remove(place)).is_some()
+        let index = record.unchecked.iter().position(|number| *number == limit);
+        index.map(|index| record.unchecked.swap_remove(index)).is_some()
     }
 
-    /// Whether a slow caller's question is the one in eight that is asked. By chance: each eighth would always be about the same limit, where
-    /// a request asks two.
+    /// Whether a question about a slow caller is the one in eight that is asked while calls are
+    /// saved.
+    ///
+    /// It is drawn at random. Counting would always pick the same limit where each request asks
+    /// about two.
     pub fn sample(&mut self) -> bool {
-        self.draw().is_multiple_of(8)
-    }
-
-    /// SplitMix64.
-    fn draw(&mut self) -> u8 {
-        self.chance = self.chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.chance;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z >> 56) as u8
+        self.random.draw_byte().is_multiple_of(SAMPLED)
     }
 }

@@ -1,17 +1,21 @@
-//! When those who were refused together should come back: not all at once.
+//! Spreads the retries of a refused crowd, so that they do not all come back at once (a thundering
+//! herd).
 //!
-//! Whoever is told to wait as long as the limit really takes comes back together with everyone else who was told so, and all
-//! but the first few are refused again. So each is given a place of its own in the limit's own schedule, one after the other,
-//! and told to wait until then: no fewer seconds than are true, and in no second more callers than the limit admits in one.
+//! Clients that are all told the true wait of a shared rate come back together, and all but the
+//! first few are refused again. So each caller gets a turn of its own, one after the other in the
+//! limit's schedule, and is told to wait until then. No wait is shorter than the true one, and no
+//! second brings more callers back than the limit admits in a second.
 //!
-//! A caller who comes back early keeps its place, so asking again and again neither helps it nor makes others wait longer. An
-//! isolate knows of those whom it has refused itself, and of no others.
+//! A caller that comes back early keeps its turn. Asking again and again does not help it, and
+//! makes no other caller wait longer. An isolate knows only the callers that it has refused itself.
 //!
-//! Where a limit cannot be checked nobody knows a true wait, and everyone who meets it is refused. They are spread over a few seconds,
-//! each caller always at the same one, so that what has just come back does not meet them all.
+//! While a limit cannot be checked, its true wait is unknown and everyone who meets it is refused.
+//! Their retries spread over a few seconds, each caller always at the same one, so that an actor
+//! that has just recovered does not meet all of them.
 
 use crate::gate::decision::{Reason, Refusal};
 use crate::identity::digest::Subject;
+use crate::limit::jitter;
 use crate::limit::monotonic::MonotonicClock;
 use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
@@ -19,18 +23,20 @@ use crate::policy::Scope;
 use hashbrown::HashMap;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Callers whose place is kept in mind, per limit. Those after them get a place among these, by their digest.
+/// Callers with a turn of their own, per limit. Later callers come back at a time among these
+/// turns, by their digests.
 const CAPACITY: usize = 10_000;
 
-/// Seconds over which those come back for whom a limit could not be checked.
-const UNAVAILABLE: Span = Span::from_secs(5);
+/// Callers whom a limit refuses because it cannot be checked come back within this time.
+const UNCHECKED_SPREAD: Span = Span::from_secs(5);
 
-/// Parts of a window that are told apart.
-const BUCKETS: u64 = 1_000;
+/// Parts of a window. Turns in one part are kept as one, so the list of turns stays short at any
+/// rate.
+const PARTS: u64 = 1_000;
 
 const SECOND: Span = Span::from_secs(1);
 
-/// The waiting callers of one isolate.
+/// The callers that one isolate has refused and told when to come back.
 #[derive(Debug, Default)]
 pub struct RetrySpread {
     /// By the number of the limit that refused them.
@@ -38,19 +44,20 @@ pub struct RetrySpread {
     clock: MonotonicClock,
 }
 
-/// Those who wait for one limit.
+/// The callers that wait for one limit.
 #[derive(Debug, Default)]
 struct RetryQueue {
     turns: HashMap<Subject, Time>,
-    /// When places that have passed were last dropped.
+    /// When turns that have passed were last dropped.
     swept: Time,
-    /// The latest places, in their order: when, and how many.
+    /// The latest turns in order of time, as far as one window reaches: the time, and the number of
+    /// callers.
     latest: VecDeque<(Time, u64)>,
-    /// The sum of these.
-    held: u64,
+    /// The number of callers in `latest`.
+    count: u64,
 }
 
-/// How many may come back together.
+/// The rate at which callers come back: at most `callers` within any `window`.
 #[derive(Clone, Copy, Debug)]
 struct RetryRate {
     callers: u64,
@@ -58,45 +65,48 @@ struct RetryRate {
 }
 
 impl RetrySpread {
-    /// Makes the wait of a refusal longer where others come back before the caller `who`: by a shared rate, or by a limit that
-    /// could not be checked.
-    pub fn spread(&mut self, refusal: &mut Refusal<'_>, who: Subject, wall: Time) {
+    /// Lengthens the wait of a refusal by a shared rate or by a limit that could not be checked,
+    /// until the turn of `caller`. Other refusals stay as they are.
+    pub fn spread(&mut self, refusal: &mut Refusal<'_>, caller: Subject, wall: Time) {
         if refusal.reason == Reason::LimiterUnavailable {
-            refusal.wait = refusal.wait.plus(somewhere(who, UNAVAILABLE));
+            refusal.wait = refusal.wait.plus(jitter::whole_seconds(caller.to_bytes(), UNCHECKED_SPREAD));
             return;
         }
         let now = self.clock.read(wall);
         let limit = refusal.planned.limit;
         let (Scope::Global, Allowance::Rate(rate)) = (limit.scope, &limit.allowance) else { return };
         let gcra = rate.gcra();
-        let pace = RetryRate::of(gcra.interval().times(limit.cost), gcra.burst().checked_div(limit.cost).unwrap_or(1));
+        let rate = RetryRate::of(gcra.interval().times(limit.cost), gcra.burst().checked_div(limit.cost).unwrap_or(1));
         let queue = self.queues.entry(limit.number).or_default();
-        refusal.wait = queue.wait(who, now, whole_seconds(refusal.wait), pace);
+        refusal.wait = queue.wait(caller, now, whole_seconds(refusal.wait), rate);
     }
 }
 
 impl RetryRate {
-    /// Of a limit that has room for one more caller in each `interval`, and for `burst` at once.
+    /// Returns the rate of a limit that admits one caller per `interval`, and `burst` at once.
+    ///
+    /// It is half of what the limit admits. The other half is left to callers that come for the
+    /// first time, and to tokens that isolates hold in leases, which are up to half a burst.
     fn of(interval: Span, burst: u64) -> RetryRate {
         let fit = |nanos: u64| nanos.checked_div(interval.as_nanos()).unwrap_or(1);
-        // Intervals are rounded up to whole nanoseconds: seven of 7/s are a nanosecond more than a second.
+        // Intervals are rounded up to whole nanoseconds, so seven intervals of 7/s are a nanosecond
+        // more than a second, and still count as one.
         let second = SECOND.as_nanos();
         let all = fit(second.saturating_add(fit(second)).saturating_add(1)).min(burst).max(1);
-        // Half is left to those who come for the first time, and to what isolates hold in leases: up to half a burst.
         let callers = (all / 2).max(1);
         RetryRate { callers, window: interval.times(all).min(SECOND.max(interval)) }
     }
 
-    /// Which part of a window a place is in; places in one are kept as one, so that no rate makes a long list.
-    fn bucket(self, turn: Time) -> u64 {
-        turn.as_nanos().checked_div(self.window.as_nanos() / BUCKETS).unwrap_or(turn.as_nanos())
+    /// Returns the number of the part in which a turn lies.
+    fn part(self, turn: Time) -> u64 {
+        turn.as_nanos().checked_div(self.window.as_nanos() / PARTS).unwrap_or(turn.as_nanos())
     }
 }
 
 impl RetryQueue {
-    /// How long `who` is to wait, in whole seconds: no less than `real_wait`.
-    fn wait(&mut self, who: Subject, now: Time, real_wait: Span, pace: RetryRate) -> Span {
-        if let Some(turn) = self.turns.get(&who).filter(|turn| now < **turn) {
+    /// Returns how long `caller` waits, in whole seconds and no less than `real_wait`.
+    fn wait(&mut self, caller: Subject, now: Time, real_wait: Span, rate: RetryRate) -> Span {
+        if let Some(turn) = self.turns.get(&caller).filter(|turn| now < **turn) {
             return whole_seconds(turn.since(now)).max(real_wait);
         }
         if self.turns.len() >= CAPACITY && self.swept.plus(SECOND) <= now {
@@ -105,51 +115,45 @@ impl RetryQueue {
         }
         if self.turns.len() >= CAPACITY {
             let last = self.latest.back().map_or(Span::ZERO, |(last, _)| last.since(now));
-            return real_wait.plus(somewhere(who, last.saturating_sub(real_wait)));
+            return real_wait.plus(jitter::whole_seconds(caller.to_bytes(), last.saturating_sub(real_wait)));
         }
-        let wait = real_wait.max(whole_seconds(self.next(pace).since(now)));
-        self.turns.insert(who, now.plus(wait));
-        self.note(now.plus(wait), pace);
+        let wait = real_wait.max(whole_seconds(self.next_turn(rate).since(now)));
+        self.turns.insert(caller, now.plus(wait));
+        self.note_turn(now.plus(wait), rate);
         wait
     }
 
-    /// The earliest time for one more caller: not before the latest, and when the window has room.
-    fn next(&self, pace: RetryRate) -> Time {
+    /// Returns the earliest turn for one more caller: not before the latest turn, and not before
+    /// the window has room.
+    fn next_turn(&self, rate: RetryRate) -> Time {
         let (last, _) = self.latest.back().copied().unwrap_or_default();
         match self.latest.front() {
-            Some((first, _)) if self.held >= pace.callers => last.max(first.plus(pace.window)),
+            Some((first, _)) if self.count >= rate.callers => last.max(first.plus(rate.window)),
             _ => last,
         }
     }
 
-    /// Notes a place, and forgets those which no window can hold together with it any more.
-    fn note(&mut self, turn: Time, pace: RetryRate) {
+    /// Adds a turn, and drops turns that no longer share a window with a turn to come.
+    fn note_turn(&mut self, turn: Time, rate: RetryRate) {
         match self.latest.back_mut() {
-            // As if they came with the last of them: by that nobody comes too early.
-            Some((last, count)) if pace.bucket(*last) == pace.bucket(turn) => {
+            // All turns of a part count at the last of them, so the next turn comes no earlier than
+            // it should.
+            Some((last, count)) if rate.part(*last) == rate.part(turn) => {
                 (*last, *count) = ((*last).max(turn), count.saturating_add(1));
             }
             _ => self.latest.push_back((turn, 1)),
         }
-        self.held = self.held.saturating_add(1);
+        self.count = self.count.saturating_add(1);
         while let Some((first, count)) = self.latest.front()
-            && (self.held.saturating_sub(*count) >= pace.callers || first.plus(pace.window) <= turn)
+            && (self.count.saturating_sub(*count) >= rate.callers || first.plus(rate.window) <= turn)
         {
-            self.held = self.held.saturating_sub(*count);
+            self.count = self.count.saturating_sub(*count);
             self.latest.pop_front();
         }
     }
 }
 
-/// `span` rounded up to whole seconds, at least one: what `Retry-After` can say.
+/// Returns `span` rounded up to whole seconds, at least one, as `Retry-After` needs it.
 fn whole_seconds(span: Span) -> Span {
     Span::from_secs(span.as_secs_up().max(1))
-}
-
-/// A whole number of seconds, less than `most`, always the same for one caller.
-fn somewhere(who: Subject, most: Span) -> Span {
-    let [a, b, c, d, ..] = who.to_bytes();
-    let share = u64::from(u32::from_be_bytes([a, b, c, d]));
-    let secs = most.as_secs_up().saturating_mul(share).checked_shr(32).unwrap_or(0);
-    Span::from_secs(secs)
 }

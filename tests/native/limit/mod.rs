@@ -5,6 +5,7 @@ mod bucket_table;
 mod calendar;
 mod day_counter;
 mod gcra;
+mod jitter;
 mod lease;
 mod monotonic;
 mod parse;

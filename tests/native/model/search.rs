@@ -3,6 +3,7 @@
 use super::case::{Case, Move};
 use super::check;
 use super::world::{Memory, World};
+use penstock::limit::jitter::SplitMix64;
 use std::collections::{HashMap, HashSet};
 
 /// What a search has seen.
@@ -89,7 +90,7 @@ pub fn explore(case: &Case) -> Seen {
 /// Walks at random: `walks` times, `case.depth` moves each.
 pub fn wander(case: &Case, walks: u64, seed: u64) -> Seen {
     let mut seen = Seen::default();
-    let mut random = Random(seed);
+    let mut random = SplitMix64::new(seed);
     for _ in 0..walks {
         let mut world = World::new(case, Memory::None);
         let mut path = Vec::new();
@@ -98,8 +99,8 @@ pub fn wander(case: &Case, walks: u64, seed: u64) -> Seen {
             let moves = world.moves();
             // One in eight moves is any; the others are none of the faults, or these would use up all of their budget at once.
             let usual: Vec<Move> = moves.iter().copied().filter(|next| !matches!(next, Move::Fault(..))).collect();
-            let from = if random.below(8) == 0 { &moves } else { &usual };
-            let next = from[random.below(from.len())];
+            let from = if below(&mut random, 8) == 0 { &moves } else { &usual };
+            let next = from[below(&mut random, from.len())];
             world.apply(next);
             path.push(next);
             seen.moves += 1;
@@ -142,17 +143,9 @@ pub fn violates(case: &Case, moves: &[Move]) -> Option<String> {
     check::finally(&|| after(case, moves, Memory::None)).err()
 }
 
-/// SplitMix64: the same walks everywhere.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % bound.max(1) as u64) as usize
-    }
+/// Draws a number from zero to less than `bound`.
+fn below(random: &mut SplitMix64, bound: usize) -> usize {
+    (random.draw() % bound.max(1) as u64) as usize
 }
 
 /// Explores a case, deeper by `PENSTOCK_MODEL_DEPTH`, and says what it saw.
