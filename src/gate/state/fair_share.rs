@@ -1,46 +1,38 @@
-//! Each caller's share of a crowded shared rate.
+//! Each caller's share of a contended rate (max-min fairness).
 //!
-//! While a shared rate has lately refused somebody in this isolate, nobody here is given more than a level per second: as much as lets
-//! everyone have the same, if those who want less are given what they want (max-min fairness). A caller whose binding has a higher `priority`
-//! counts for more: 4 where it is high, 2 where it is normal, 1 where it is low.
+//! A rate that everyone shares is contended while it has lately refused a request in this isolate.
+//! Meanwhile each caller gets at most a share: share ≤ `share_level` × weight, in tokens per
+//! second. The level is the highest at which all shares together fit into the supply. Callers that
+//! want less than their share get all they want, and the rest is divided among the others. The
+//! weight follows from the `priority` of the binding: 4 for high, 2 for normal, 1 for low.
 //!
-//! How much there is for all is what the rate gave out here within the last second, and a little more, or what it gave out before where
-//! it has refused nobody since: nobody knows what other isolates will take, and what one leaves is to be used by another. A caller is charged
-//! in time: as long as its share needs to bring what it has taken. What another limit refuses is not charged, and nothing is counted where
-//! nothing is crowded.
+//! The supply is the number of tokens that the rate gave out here in the last second, and a little
+//! more to find out whether there are more. It does not sink while the rate refuses nobody, because
+//! the others may use the tokens that one caller leaves. The isolate cannot know what other
+//! isolates will take.
+//!
+//! A caller is charged in time: the time in which its share brings the tokens that it has taken. It
+//! is not charged for a request that another limit refuses. While no rate is contended, nothing is
+//! counted.
+//!
+//! - `caller`: a caller and its weight
+//! - `contended_rate`: the supply and the share level of one rate
+//! - `shares`: the tokens that each caller of one rate asked for and has taken
 
-use crate::identity::digest::Subject;
 use crate::limit::gcra::Gcra;
 use crate::limit::time::{Span, Time};
-use crate::policy::Priority;
 use contended_rate::ContendedRate;
 
+mod caller;
 mod contended_rate;
+mod shares;
 
-/// How much a request's caller counts for.
-pub fn weight(priority: Priority) -> u32 {
-    match priority {
-        Priority::High => 4,
-        Priority::Normal => 2,
-        Priority::Low => 1,
-    }
-}
+pub use caller::{Caller, weight};
 
-/// The crowded rates of one isolate, by their limits' numbers.
+/// The contended rates of one isolate, by the numbers of their limits.
 #[derive(Debug, Default)]
 pub struct FairShares {
     rates: Vec<(u32, ContendedRate)>,
-}
-
-/// A caller, and how much it counts for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Caller {
-    /// Its key's digest where it has one, else its address's.
-    pub subject: Subject,
-    /// Its address's.
-    pub address: Subject,
-    /// What this request of it counts for; see [`weight`].
-    pub weight: u32,
 }
 
 impl FairShares {
@@ -48,45 +40,46 @@ impl FairShares {
         self.rates.iter_mut().find(|(number, _)| *number == limit).map(|(_, rate)| rate)
     }
 
-    /// How many callers are kept in mind.
+    /// Returns the number of shares that are kept, over all rates.
     pub fn len(&self) -> usize {
         self.rates.iter().map(|(_, rate)| rate.len()).sum()
     }
 
-    /// Whether nothing is crowded.
+    /// Whether no rate is contended.
     pub fn is_empty(&self) -> bool {
         self.rates.is_empty()
     }
 
-    /// Notes that the caller asks for `cost` tokens. How long until its share of this limit has room; `None` where it has now, or
-    /// nobody has to wait.
+    /// Counts that `caller` asks for `cost` tokens. Returns how long until its share has room for
+    /// them; `None` if it has room now, and is charged, or if the rate is not contended.
     pub fn wait_for(&mut self, limit: u32, caller: Caller, cost: u64, now: Time) -> Option<Span> {
         self.rates.retain(|(_, rate)| !rate.is_over(now));
         self.rate(limit)?.wait_for(caller, cost, now)
     }
 
-    /// Takes back what [`over`](FairShares::over) has noted: it was not this rate that refused the caller.
+    /// Takes back the charge of [`wait_for`](FairShares::wait_for), because another limit or a cap
+    /// refused the request.
     pub fn refund(&mut self, limit: u32, caller: Caller, cost: u64, now: Time) {
         if let Some(rate) = self.rate(limit) {
             rate.refund(caller, cost, now);
         }
     }
 
-    /// Notes that `cost` tokens were given out.
+    /// Counts `cost` tokens that the rate gave out.
     pub fn note_given(&mut self, limit: u32, cost: u64) {
         if let Some(rate) = self.rate(limit) {
             rate.note_given(cost);
         }
     }
 
-    /// Notes that the rate, whatever it was, is not crowded any more.
+    /// Ends the contention of a rate, if it is contended.
     pub fn end(&mut self, limit: u32, now: Time) {
         if let Some(rate) = self.rate(limit) {
             rate.end(now);
         }
     }
 
-    /// Notes that the rate had no room for the caller.
+    /// Notes that the rate itself refused `caller`. The rate is contended from now on.
     pub fn refused(&mut self, limit: u32, gcra: &Gcra, caller: Caller, cost: u64, now: Time) {
         if self.rate(limit).is_none() {
             self.rates.push((limit, ContendedRate::new(gcra, now)));
