@@ -164,7 +164,7 @@ impl LimitGroup<'_> {
             durable_after: if self.subject.is_some() { durable_after } else { Span::ZERO },
             // An actor whose D1 is away answers well before that, so that its other limits still hold.
             patience: patience.half(),
-            horizon: if stage == BudgetStage::Plenty { Span::ZERO } else { call_budget::LONG },
+            horizon: if stage == BudgetStage::Plenty { Span::ZERO } else { call_budget::SAVING_HORIZON },
         }
     }
 }

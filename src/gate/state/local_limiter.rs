@@ -1,6 +1,9 @@
-//! An isolate on its own: what `on_error = "local"` goes on with while a limit's actor or D1 is away. Each isolate then
-//! grants at most what the limit allows, so a caller who reaches many isolates gets as many times more. It begins with what
-//! it knows of the limit already, or going on alone would fill every bucket once.
+//! An isolate that counts for itself: the limiter of `on_error = "local"`, while the actor of a
+//! limit or D1 cannot be reached.
+//!
+//! Each isolate grants at most the limit, so a client that reaches *n* isolates gets at most *n*
+//! times the limit. The limiter starts from the isolate's view of the bucket. Otherwise each outage
+//! would fill every bucket once.
 
 use crate::gate::state::bucket_view::StartingPoint;
 use crate::identity::digest::Subject;
@@ -11,18 +14,20 @@ use crate::limit::time::{Span, Time};
 use crate::protocol::rates::{Demand, Outcome, Terms};
 use hashbrown::HashMap;
 
-/// Callers kept in mind, per kind of limit. Of a quota, those beyond them share 256 counts, by a byte of their digests.
+/// Callers counted one by one, for rates and for quotas each. Newcomers to a full table of rates
+/// are refused; newcomers to a full table of quotas share 256 counters, by a byte of their digests.
 const CAPACITY: usize = 10_000;
 
-/// How often those of past days are looked for.
+/// The least time between two searches for counters of past days. Each one looks through all
+/// counters.
 const SWEEP: Span = Span::from_secs(60);
 
-/// The buckets and tallies of one isolate.
+/// The buckets and day counters of one isolate.
 #[derive(Debug)]
 pub struct LocalLimiter {
     table: BucketTable,
     day_counters: HashMap<BucketId, DayCounter>,
-    /// When those of past days were last looked for.
+    /// When counters of past days were last searched for.
     swept: Time,
     clock: MonotonicClock,
 }
@@ -39,8 +44,9 @@ impl Default for LocalLimiter {
 }
 
 impl LocalLimiter {
-    /// Takes what `demand` asks for, counting in this isolate alone; what it already knows is in `begin`.
-    pub fn take(&mut self, demand: &Demand, subject: Option<Subject>, begin: StartingPoint, wall: Time) -> Outcome {
+    /// Takes the cost of `demand`, counting in this isolate alone. The bucket is at least as empty
+    /// as `start` says.
+    pub fn take(&mut self, demand: &Demand, subject: Option<Subject>, start: StartingPoint, wall: Time) -> Outcome {
         let now = self.clock.read(wall);
         let id = demand.bucket(subject);
         match &demand.terms {
@@ -48,7 +54,7 @@ impl LocalLimiter {
                 if let Err(Full { wait }) = self.table.reserve(core::iter::once(id), now) {
                     return Outcome::Full { wait };
                 }
-                let tat = self.table.tat(id).max(now.plus(begin.debt));
+                let tat = self.table.tat(id).max(now.plus(start.debt));
                 match gcra.take(tat, now, demand.cost) {
                     Ok(tat) => {
                         self.table.put(id, Bucket { tat, ..Bucket::default() });
@@ -60,8 +66,8 @@ impl LocalLimiter {
             Terms::Quota(count, zone) => {
                 let day = zone.day(wall);
                 let day_counter = self.day_counter(id, demand, subject, wall);
-                if let Some(rest) = begin.day.filter(|rest| rest.until == day.end.as_secs()) {
-                    day_counter.raise_to(&day, count.saturating_sub(rest.left));
+                if let Some(known) = start.day.filter(|known| known.until == day.end.as_secs()) {
+                    day_counter.raise_to(&day, count.saturating_sub(known.left));
                 }
                 match day_counter.take(&day, demand.cost, *count) {
                     Counted::Taken { left } => met(left, day.end.since(wall)),
@@ -73,7 +79,8 @@ impl LocalLimiter {
         }
     }
 
-    /// Gives back what `demand` took a moment ago, for a request that another limit has refused.
+    /// Gives back the cost that `demand` took a moment ago for a request that another limit
+    /// refused.
     pub fn give_back(&mut self, demand: &Demand, subject: Option<Subject>, wall: Time) {
         let id = demand.bucket(subject);
         match &demand.terms {
@@ -87,8 +94,10 @@ impl LocalLimiter {
         }
     }
 
-    /// A caller's tally. When there are too many, those of past days make room. None of a day that goes on is ever dropped, or whoever can
-    /// make up callers would start the day again.
+    /// Returns the counter of a caller's day.
+    ///
+    /// A full table drops counters of past days. It never drops the counter of a day that is not
+    /// over, because a client that can make up callers would then start its day again.
     fn day_counter(
         &mut self,
         mut id: BucketId,
@@ -109,7 +118,8 @@ impl LocalLimiter {
     }
 }
 
-/// Nothing that is taken here can be given back to an actor.
+/// Returns the outcome of a take that was granted. It names neither a slot nor a day, because
+/// nothing that is taken here can be given back to an actor.
 fn met(left: u64, more: Span) -> Outcome {
     Outcome::Met { left, more, slot: Span::ZERO, until: None }
 }

@@ -4,7 +4,7 @@ use super::support::Deployment;
 use crate::support::{EVENING, run};
 use penstock::gate::decision::Reason;
 use penstock::gate::state::actor_health::ActorHealth;
-use penstock::gate::state::call_budget::{BudgetStage, CallBudget, LONG};
+use penstock::gate::state::call_budget::{BudgetStage, CallBudget, SAVING_HORIZON};
 use penstock::limit::time::Span;
 use penstock::protocol::rates::{CallError, Outcome, Terms};
 
@@ -192,7 +192,7 @@ fn while_calls_are_saved_leases_last_longer() {
         deployment.calls.get()
     };
     let (usual, saving) = (calls(900), calls(200));
-    assert!(saving * 3 < usual, "{saving} calls while saving, {usual} usually; leases last {LONG}");
+    assert!(saving * 3 < usual, "{saving} calls while saving, {usual} usually; leases last {SAVING_HORIZON}");
 }
 
 #[test]
