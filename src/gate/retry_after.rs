@@ -6,9 +6,9 @@
 //! as far as this isolate knows them. A wait that is too short sends a client away twice.
 
 use crate::gate::decide::Gate;
-use crate::gate::decision::Decision;
+use crate::gate::decision::{Decision, Reason};
 use crate::gate::plan::Plan;
-use crate::gate::state::retry_spread::RetrySpread;
+use crate::gate::state::retry_spread::{RetrySpread, wait_while_unchecked};
 use crate::identity::digest::Subject;
 use crate::limit::time::{Span, Time};
 use crate::protocol::rates::Actors;
@@ -18,7 +18,10 @@ use crate::protocol::rates::Actors;
 pub fn settle(decision: &mut Decision<'_>, spread: &mut RetrySpread, caller: Subject, wall: Time) {
     let min_wait = decision.min_wait;
     if let Some(refusal) = &mut decision.refusal {
-        spread.spread(refusal, caller, wall);
+        refusal.wait = match refusal.reason {
+            Reason::LimiterUnavailable => wait_while_unchecked(refusal.wait, caller),
+            _ => spread.wait_for_turn(refusal.planned.limit, refusal.wait, caller, wall),
+        };
         refusal.wait_for(min_wait);
     }
     if let Some(refusal) = &mut decision.caps.refusal {

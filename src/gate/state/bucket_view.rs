@@ -5,8 +5,8 @@
 //!
 //! - It keeps the debt that the actor has not heard of, and reports it with the next question.
 //! - It gives the local limiter a starting point while the actor cannot be asked.
-//! - After the isolate has admitted requests without the actor, it refuses what is too much for the
-//!   rate, even if the actor would admit it. The actor may not have heard of these requests yet, or
+//! - After the isolate has admitted requests without the actor, it refuses requests over the rate,
+//!   even if the actor would admit them. The actor may not have heard of these requests yet, or
 //!   its answer may be older than they are.
 
 use crate::limit::gcra::Gcra;
@@ -83,8 +83,8 @@ impl BucketView {
         self.tat = self.tat.max(now.plus(debt));
     }
 
-    /// Notes that the actor has leased slots up to `end`. The bucket's TAT lies at or after them,
-    /// whatever else the actor's reply says.
+    /// Notes that the actor has leased slots up to `end`, so the bucket's TAT lies at `end` or
+    /// later.
     pub fn note_lease(&mut self, end: Time) {
         self.tat = self.tat.max(end);
     }

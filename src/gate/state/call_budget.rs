@@ -184,7 +184,7 @@ impl CallBudget {
 }
 
 impl BudgetStage {
-    /// Returns the text of the log line: what is left, and what is done about it.
+    /// Returns the text of the log line: the calls that are left, and the measure taken.
     pub fn words(self) -> &'static str {
         match self {
             BudgetStage::Plenty => "there is enough again",

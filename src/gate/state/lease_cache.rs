@@ -1,10 +1,11 @@
-//! What an isolate can decide alone: leases and quota tokens to spend, and denials to remember.
+//! Everything that an isolate can decide alone: leases and quota tokens to spend, denials to
+//! remember.
 //!
 //! Both are exact. A TAT never goes back, so a bucket that denies a caller until a time *t* denies
 //! it until *t* whatever other isolates do. A lease is exact by the rule in
 //! [`lease`](crate::limit::lease). An entry that is dropped costs a call, never correctness.
 //!
-//! - `entry`: what is held and known of one limit for one caller
+//! - `entry`: the tokens, denial and debt of one limit for one caller
 //! - `grants`: the tokens in hand of one entry
 //! - `denial`: a denial, and how long it is believed
 

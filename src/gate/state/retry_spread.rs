@@ -13,13 +13,12 @@
 //! Their retries spread over a few seconds, each caller always at the same one, so that an actor
 //! that has just recovered does not meet all of them.
 
-use crate::gate::decision::{Reason, Refusal};
 use crate::identity::digest::Subject;
 use crate::limit::jitter;
 use crate::limit::monotonic::MonotonicClock;
 use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
-use crate::policy::Scope;
+use crate::policy::{Limit, Scope};
 use hashbrown::HashMap;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -65,20 +64,15 @@ struct RetryRate {
 }
 
 impl RetrySpread {
-    /// Lengthens the wait of a refusal by a shared rate or by a limit that could not be checked,
-    /// until the turn of `caller`. Other refusals stay as they are.
-    pub fn spread(&mut self, refusal: &mut Refusal<'_>, caller: Subject, wall: Time) {
-        if refusal.reason == Reason::LimiterUnavailable {
-            refusal.wait = refusal.wait.plus(jitter::whole_seconds(caller.to_bytes(), UNCHECKED_SPREAD));
-            return;
-        }
+    /// Returns the wait until the turn of `caller`, whom `limit` refuses for `wait`. A limit that
+    /// is not a shared rate has no turns, and leaves the wait as it is.
+    pub fn wait_for_turn(&mut self, limit: &Limit, wait: Span, caller: Subject, wall: Time) -> Span {
         let now = self.clock.read(wall);
-        let limit = refusal.planned.limit;
-        let (Scope::Global, Allowance::Rate(rate)) = (limit.scope, &limit.allowance) else { return };
+        let (Scope::Global, Allowance::Rate(rate)) = (limit.scope, &limit.allowance) else { return wait };
         let gcra = rate.gcra();
         let rate = RetryRate::of(gcra.interval().times(limit.cost), gcra.burst().checked_div(limit.cost).unwrap_or(1));
         let queue = self.queues.entry(limit.number).or_default();
-        refusal.wait = queue.wait(caller, now, whole_seconds(refusal.wait), rate);
+        queue.wait(caller, now, whole_seconds(wait), rate)
     }
 }
 
@@ -151,6 +145,12 @@ impl RetryQueue {
             self.latest.pop_front();
         }
     }
+}
+
+/// Returns the wait of `caller`, whom a limit refuses for `wait` because it cannot be checked: up
+/// to [`UNCHECKED_SPREAD`] longer.
+pub fn wait_while_unchecked(wait: Span, caller: Subject) -> Span {
+    wait.plus(jitter::whole_seconds(caller.to_bytes(), UNCHECKED_SPREAD))
 }
 
 /// Returns `span` rounded up to whole seconds, at least one, as `Retry-After` needs it.

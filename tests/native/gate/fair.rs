@@ -341,14 +341,14 @@ fn the_wait_of_a_caller_that_has_had_its_share_pushes_nobody_else_back() {
     in_turn(&deployment, 30, Span::from_millis(250), 1_200);
     let mut returns = RetrySpread::default();
     let mut line = |ip: u8| {
-        let mut decision = deployment.request("/", ip, None);
+        let decision = deployment.request("/", ip, None);
         let least = decision.min_wait;
-        let refusal = decision.refusal.as_mut()?;
+        let refusal = decision.refusal.as_ref()?;
         if ip < 30 && least < Span::from_secs(30) {
             return None;
         }
-        returns.spread(refusal, Subject::from_bytes([ip; 16]), now());
-        Some(refusal.wait)
+        let subject = Subject::from_bytes([ip; 16]);
+        Some(returns.wait_for_turn(refusal.planned.limit, refusal.wait, subject, now()))
     };
     (0..30).find_map(&mut line).expect("someone has had its share for long");
     let newcomer = (200..250).find_map(&mut line).expect("the rate has no room for all");

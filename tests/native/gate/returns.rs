@@ -1,8 +1,8 @@
 //! When those whom a shared limit has refused come back.
 
-use penstock::gate::decision::{Reason, Refusal};
+use penstock::gate::decision::Reason;
 use penstock::gate::plan::Plan;
-use penstock::gate::state::retry_spread::RetrySpread;
+use penstock::gate::state::retry_spread::{RetrySpread, wait_while_unchecked};
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
 use penstock::policy::Policy;
@@ -34,9 +34,11 @@ impl ContendedRate {
         let met = plan
             .limits()
             .find(|met| met.limit.name != "base/ip" || self.policy.base.as_ref().unwrap().limits.len() == 1);
-        let mut refusal = Refusal { planned: met.unwrap(), reason, wait: truly, until: None, left: 0, subject: None };
-        self.returns.spread(&mut refusal, subject, at);
-        refusal.wait.as_secs_up().max(1)
+        let wait = match reason {
+            Reason::LimiterUnavailable => wait_while_unchecked(truly, subject),
+            _ => self.returns.wait_for_turn(met.unwrap().limit, truly, subject, at),
+        };
+        wait.as_secs_up().max(1)
     }
 }
 

@@ -24,8 +24,8 @@ pub(super) struct Share {
     pub asked_per_weight: f64,
     /// Tokens of this tick that the rate itself refused.
     pub refused: f64,
-    /// The caller's weight: the harmonic mean over the tokens that it asked for in this tick, since a caller
-    /// may send requests of different priorities.
+    /// The caller's weight: the harmonic mean over the tokens that it asked for in this tick, since
+    /// a caller may send requests of different priorities.
     pub weight: f64,
     /// The address from which the caller first came.
     address: Subject,

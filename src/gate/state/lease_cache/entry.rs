@@ -1,4 +1,4 @@
-//! One entry of the lease cache: what an isolate holds and knows of one limit for one caller.
+//! One entry of the lease cache: the tokens, denial and debt of one limit for one caller.
 
 use crate::gate::state::bucket_view::BucketView;
 use crate::gate::state::lease_cache::denial::Denial;
@@ -27,11 +27,11 @@ pub(super) enum Worth {
     View,
     /// A denial: each request of a flood would ask the actor again.
     Denial,
-    /// Tokens: those in hand would be lost, and unreported debt would be admitted a second time.
+    /// Tokens: tokens in hand would be lost, and unreported debt would be admitted a second time.
     Tokens,
 }
 
-/// What an isolate holds and knows of one limit for one caller.
+/// The tokens, denial and debt of one limit for one caller, as one isolate knows them.
 #[derive(Debug)]
 pub(super) struct CachedLimit {
     denial: Option<Denial>,
