@@ -1,4 +1,4 @@
-//! What is simulated, and how it is told.
+//! The cases to simulate, and the texts of the page about them.
 
 use super::fleet::Setup;
 use super::meter::Seen;
@@ -7,9 +7,10 @@ use penstock::limit::time::Span;
 pub const HEAD: &str = "\
 # What a global limit costs
 
-`make fleet` simulates isolates before the one actor of a `global` limit and writes this page. The code that runs is Penstock's own: each
-request goes through a gate and its isolate's lease_cache, each call through the actor's counter. Round trips take 10 ms, requests arrive
-at random (Poisson), and no two clocks agree.
+`make fleet` simulates isolates before the one actor of a `global` limit and writes this page. The
+code that runs is Penstock's own: each request goes through a gate and its isolate's lease cache,
+each call through the actor's counter. Round trips take 10 ms, requests arrive at random (Poisson),
+and no two clocks agree.
 ";
 
 pub const MODELLED: &str = "## Up to a thousand isolates";
@@ -23,9 +24,11 @@ pub const COLUMNS: &str = "\
 pub const FOOT: &str = "
 ![Calls per second at the actor](fleet.svg)
 
-*Use* is what was admitted, of the limit or of the demand, whichever is smaller. *Over the envelope* is the most tokens by which any span of
-time saw more admissions than burst + elapsed × rate; a request that waited for the actor counts when the actor took its token.
-*Waited* is the share of requests that were not decided in the isolate at once, *unchecked* of those whose call did not come back in time.
+*Use* is the number of admissions, in percent of the limit or of the demand, whichever is smaller.
+*Over the envelope* is the most tokens by which any span of time saw more admissions than burst +
+elapsed × rate; a request that waited for the actor counts when the actor took its token. *Waited*
+is the share of requests that were not decided in the isolate at once. *Unchecked* is the share of
+requests whose call was not answered in time.
 ";
 
 pub struct Case {
@@ -109,8 +112,8 @@ pub fn broken() -> Vec<Case> {
     ]
 }
 
-/// Twenty requests a second and isolate, all of a sudden, at an actor that takes a millisecond for each call and turns calls away once
-/// `queue` milliseconds of work wait.
+/// Twenty requests a second from each isolate, all of a sudden, at an actor that takes a
+/// millisecond for each call and refuses calls once `queue` milliseconds of work wait.
 fn cold(isolates: usize, load: f64, queue: u64) -> Setup {
     let rate = 20 * isolates as u64;
     let (work, queue) = (Span::from_millis(1), Span::from_millis(queue));

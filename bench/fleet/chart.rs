@@ -1,4 +1,4 @@
-//! How many calls a second the actor gets, by the number of isolates.
+//! The chart of calls per second at the actor, by the number of isolates.
 
 use super::fleet::Setup;
 use super::meter::Seen;
@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 const FLEETS: [usize; 7] = [1, 10, 30, 100, 300, 1_000, 2_000];
 
-/// Seconds of burst.
+/// The size of each burst in seconds at the full rate, and the colour of its line.
 const BURSTS: [(u64, &str); 3] = [(1, "#c2410c"), (5, "#0f766e"), (20, "#1d4ed8")];
 
 const WIDTH: f64 = 720.0;
@@ -16,7 +16,7 @@ const RIGHT: f64 = 700.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 350.0;
 
-/// The chart, as SVG. Both axes are logarithmic.
+/// Draws the chart as SVG. Both axes are logarithmic.
 pub fn draw(run: &dyn Fn(&Setup) -> Seen) -> String {
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"system-ui, sans-serif\" font-size=\"12\">\n\
@@ -80,7 +80,7 @@ pub fn draw(run: &dyn Fn(&Setup) -> Seen) -> String {
             );
         }
         let _ = writeln!(svg, "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>");
-        // Each busy isolate asks once in half the tolerance.
+        // A busy isolate asks about once in half the tolerance.
         let ends =
             [1.0, 2_000.0].map(|isolates| (x(isolates), y((2.0 * isolates / seconds as f64).clamp(1.0, 10_000.0))));
         let begin = x(1.0_f64.max(seconds as f64 / 2.0));

@@ -1,7 +1,8 @@
-//! Isolates, an actor, and what happens to them, in the order of time.
+//! Isolates and one actor, and the events that happen to them, in the order of time.
 
 use super::meter::{self, Random, Seen};
-use super::port::{NoLedger, OneRow, Port, Said, Slot, Want, Wants, set_wall, wall};
+use super::port::{CallEnd, NoLedger, OneRow, Order, Orders, Port};
+use super::sim::{OneShot, set_wall, wall};
 use penstock::actor::rates::answer::answer;
 use penstock::actor::rates::buckets::Buckets;
 use penstock::gate::actor_calls::ActorCalls;
@@ -25,33 +26,34 @@ use std::task::{Context, Poll, Waker};
 /// 2026-11-29T18:00:00Z, in nanoseconds.
 const START: u64 = 1_795_975_200_000_000_000;
 
-/// How long an answer may take, as by default.
+/// `DEADLINE` of the simulated deployment; the default.
 const DEADLINE: Span = Span::from_millis(250);
 
-/// One run.
+/// The size, demand and faults of one run.
 #[derive(Clone, Debug)]
 pub struct Setup {
     pub isolates: usize,
-    /// The limit, per second.
+    /// The limit, in tokens per second.
     pub rate: u64,
     pub burst: u64,
     /// Demand, in units of the limit.
     pub load: f64,
-    /// How demand is shared out: the weights, repeated.
+    /// The weights of the isolates' demand, repeated.
     pub skew: &'static [u32],
     pub seconds: f64,
-    /// Seconds that are not measured.
+    /// The first seconds, which are not measured.
     pub warm: f64,
     /// From an isolate to the actor and back.
     pub round_trip: Span,
-    /// How long the actor works on one call.
+    /// The time in which the actor works on one call.
     pub work: Span,
-    /// How much work may wait at the actor; what comes then is turned away as overload.
+    /// The work that may wait at the actor. A call beyond it is refused as overload.
     pub queue: Span,
-    /// Whether clocks show whole milliseconds, as a Worker's do.
+    /// Whether clocks show whole milliseconds, like a Worker's clock.
     pub coarse: bool,
-    /// How often each isolate crashes, and the actor, per second.
+    /// Crashes of each isolate per second.
     pub isolate_crashes: f64,
+    /// Crashes of the actor per second.
     pub actor_crashes: f64,
 }
 
@@ -79,18 +81,18 @@ enum Event {
     Arrive(usize),
     Ask(Call),
     Work(Call),
-    Hear { task: usize, life: u32, slot: Slot<Said>, said: Said },
-    Wake { task: usize, life: u32, slot: Slot<()> },
+    Hear { task: usize, life: u32, reply_to: OneShot<CallEnd>, end: CallEnd },
+    Wake { task: usize, life: u32, reply_to: OneShot<()> },
     IsolateCrash(usize),
     ActorCrash,
 }
 
 struct Call {
     ask: Box<Ask>,
-    slot: Slot<Said>,
+    reply_to: OneShot<CallEnd>,
     task: usize,
     life: u32,
-    /// When nobody waits for the answer any more.
+    /// The task waits for the answer until this time.
     due: u64,
 }
 
@@ -116,7 +118,7 @@ impl Ord for At {
     }
 }
 
-/// What an isolate keeps.
+/// The memory of an isolate.
 struct State {
     lease_cache: RefCell<LeaseCache>,
     local: RefCell<LocalLimiter>,
@@ -132,7 +134,7 @@ impl State {
 
 struct Isolate {
     state: Rc<State>,
-    /// How far its clock is ahead, in nanoseconds: clocks need not agree.
+    /// The nanoseconds by which its clock is ahead. Clocks need not agree.
     ahead: u64,
     rate: f64,
     tasks: Vec<usize>,
@@ -141,11 +143,12 @@ struct Isolate {
 struct Task {
     future: Option<Pin<Box<dyn Future<Output = ()>>>>,
     isolate: usize,
-    /// Counts the tasks that were kept here, so that nobody wakes the next one.
+    /// Counts the tasks that were kept in this place, so that an event of one does not wake the
+    /// next.
     life: u32,
 }
 
-/// What the tasks write down.
+/// The records of the tasks.
 #[derive(Default)]
 struct Notes {
     times: Vec<u64>,
@@ -165,10 +168,10 @@ pub struct Fleet {
     free: Vec<usize>,
     counter: RefCell<Buckets>,
     disk: OneRow,
-    /// When the actor has nothing to do any more.
+    /// The time at which the actor has done all its work.
     idle: u64,
     random: Random,
-    wants: Wants,
+    orders: Orders,
     notes: Rc<RefCell<Notes>>,
 }
 
@@ -202,7 +205,7 @@ impl Fleet {
             disk: OneRow::default(),
             idle: 0,
             random,
-            wants: Wants::default(),
+            orders: Orders::default(),
             notes: Rc::default(),
         };
         for isolate in 0..setup.isolates {
@@ -271,27 +274,30 @@ impl Fleet {
                     self.notes.borrow_mut().seen.calls += 1;
                 }
                 if self.idle.saturating_sub(self.now) > self.setup.queue.as_nanos() {
-                    let Call { task, life, slot, .. } = call;
-                    let said = (Err(CallError::Overloaded), self.now);
-                    return self
-                        .push(self.now + self.setup.round_trip.as_nanos() / 2, Event::Hear { task, life, slot, said });
+                    let Call { task, life, reply_to, .. } = call;
+                    let end = (Err(CallError::Overloaded), self.now);
+                    return self.push(
+                        self.now + self.setup.round_trip.as_nanos() / 2,
+                        Event::Hear { task, life, reply_to, end },
+                    );
                 }
                 self.idle = self.idle.max(self.now) + self.setup.work.as_nanos();
-                // Whoever asked hears nothing by then, and goes on; the actor works on it all the same.
+                // The task goes on without an answer then; the actor works on the call all the
+                // same.
                 let late = call.due;
                 if self.idle + self.setup.round_trip.as_nanos() / 2 > late {
-                    let (task, life, slot) = (call.task, call.life, call.slot.clone());
-                    self.push(late, Event::Hear { task, life, slot, said: (Err(CallError::Late), late) });
+                    let (task, life, reply_to) = (call.task, call.life, call.reply_to.clone());
+                    self.push(late, Event::Hear { task, life, reply_to, end: (Err(CallError::Late), late) });
                 }
                 self.push(self.idle, Event::Work(call));
             }
             Event::Work(call) => self.work(call),
-            Event::Hear { task, life, slot, said } => {
-                slot.put(said);
+            Event::Hear { task, life, reply_to, end } => {
+                reply_to.put(end);
                 self.wake(task, life);
             }
-            Event::Wake { task, life, slot } => {
-                slot.put(());
+            Event::Wake { task, life, reply_to } => {
+                reply_to.put(());
                 self.wake(task, life);
             }
             Event::IsolateCrash(isolate) => {
@@ -318,7 +324,7 @@ impl Fleet {
         let measured = self.measured();
         let state = Rc::clone(&self.isolates[isolate].state);
         let (plan, notes) = (self.plan, Rc::clone(&self.notes));
-        let port = Port { wants: Rc::clone(&self.wants), taken: None.into() };
+        let port = Port { orders: Rc::clone(&self.orders), taken: None.into() };
         let future = Box::pin(async move {
             let State { lease_cache, local, actor_health } = &*state;
             let patience = Timing { durable_after: Span::from_secs(10), deadline: DEADLINE };
@@ -373,14 +379,16 @@ impl Fleet {
         let Some(future) = &mut self.tasks[task].future else { return };
         let done = future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready();
         let life = self.tasks[task].life;
-        let wants = std::mem::take(&mut *self.wants.borrow_mut());
-        for want in wants {
-            match want {
-                Want::Ask(ask, slot, patience) => {
-                    let call = Call { ask, slot, task, life, due: self.now + patience.as_nanos() };
+        let orders = std::mem::take(&mut *self.orders.borrow_mut());
+        for order in orders {
+            match order {
+                Order::Ask(ask, reply_to, patience) => {
+                    let call = Call { ask, reply_to, task, life, due: self.now + patience.as_nanos() };
                     self.push(self.now + self.setup.round_trip.as_nanos() / 2, Event::Ask(call));
                 }
-                Want::Pause(span, slot) => self.push(self.now + span.as_nanos(), Event::Wake { task, life, slot }),
+                Order::Wake(span, reply_to) => {
+                    self.push(self.now + span.as_nanos(), Event::Wake { task, life, reply_to })
+                }
             }
         }
         if done {
@@ -394,9 +402,9 @@ impl Fleet {
         self.free.push(task);
     }
 
-    /// The actor answers; whoever asked may not be there any more by the time that it hears of it.
+    /// Lets the actor answer. The task may have stopped waiting when the answer arrives.
     fn work(&mut self, call: Call) {
-        let Call { ask, slot, task, life, due } = call;
+        let Call { ask, reply_to, task, life, due } = call;
         set_wall(self.clock(0));
         let reply = {
             let work = pin!(answer(&self.counter, &ask, &self.disk, &NoLedger, wall));
@@ -412,8 +420,8 @@ impl Fleet {
         }
         let heard = self.now + self.setup.round_trip.as_nanos() / 2;
         if heard <= due {
-            let said = (reply.map_err(CallError::Failed), self.now);
-            self.push(heard, Event::Hear { task, life, slot, said });
+            let end = (reply.map_err(CallError::Failed), self.now);
+            self.push(heard, Event::Hear { task, life, reply_to, end });
         }
     }
 }

@@ -1,8 +1,9 @@
-//! A fleet of isolates before one actor, in simulated time: what a `global` limit costs, and how exact it stays.
+//! A fleet of isolates before one actor, in simulated time: the cost of a `global` limit, and its
+//! exactness.
 //!
-//! The product's own gates, wallets, errands and actor run; a queue of events stands for the network and the clocks.
-//! `make fleet` writes `docs/fleet.md` and `docs/fleet.svg`.
-#![allow(clippy::disallowed_methods, reason = "it says how long it took")]
+//! The product's own gates, lease caches, background work and actor run. A queue of events stands
+//! for the network and the clocks. `make fleet` writes `docs/fleet.md` and `docs/fleet.svg`.
+#![allow(clippy::disallowed_methods, reason = "it prints how long each run took")]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -17,6 +18,8 @@ mod chart;
 mod fleet;
 mod meter;
 mod port;
+#[path = "../../tests/native/model/sim.rs"]
+mod sim;
 
 use fleet::{Fleet, Setup};
 use meter::Seen;

@@ -2,25 +2,26 @@
 
 use penstock::limit::jitter::SplitMix64;
 
-/// What was seen after the warming up.
+/// The counts of a run, without its first seconds.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     pub requests: u64,
     pub passed: u64,
     pub waited: u64,
-    /// Requests that passed or were refused without the limit having been checked.
+    /// Requests that were decided by `on_error`.
     pub unchecked: u64,
     pub calls: u64,
     pub rows: u64,
-    /// Seconds that were measured.
+    /// The measured seconds.
     pub seconds: f64,
-    /// Tokens admitted over what burst and rate allow, at worst, in the whole run.
+    /// The most tokens by which any span of the run saw more admissions than burst + span × rate.
     pub over: f64,
-    /// Passed, in hundredths of the smaller of demand and limit.
+    /// Admitted requests, in percent of the limit or of the demand, whichever is smaller.
     pub used: f64,
 }
 
-/// Measures admissions against the envelope: no more than burst + elapsed / interval between any two.
+/// Returns the most tokens by which any two of `times` have more admissions between them than burst
+/// + elapsed / interval.
 pub fn over(times: &mut [u64], interval: u64, burst: u64) -> f64 {
     times.sort_unstable();
     let (mut level, mut last, mut worst) = (0.0_f64, 0, f64::NEG_INFINITY);
@@ -45,7 +46,8 @@ impl Random {
         ((self.0.draw() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Nanoseconds until the next of events that come `rate` times a second.
+    /// Draws the nanoseconds until the next event, of events that come `rate` times a second at
+    /// random.
     pub fn wait(&mut self, rate: f64) -> u64 {
         (-self.unit().ln() / rate * 1e9) as u64
     }

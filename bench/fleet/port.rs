@@ -1,5 +1,6 @@
-//! The network as a gate meets it.
+//! The network between gates and the actor, and the actor's disk.
 
+use super::sim::OneShot;
 use penstock::actor::rates::buckets::BucketStore;
 use penstock::ledger::{Added, Entry, Ledger, UnusedQuota};
 use penstock::limit::bucket_table::BucketId;
@@ -7,82 +8,42 @@ use penstock::limit::time::{Span, Time};
 use penstock::limit::warmup::SavedWarmup;
 use penstock::protocol::rates::{ActorKey, Actors, Ask, CallError, Reply};
 use std::cell::{Cell, RefCell};
-use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
 
-thread_local! {
-    static WALL: Cell<Time> = const { Cell::new(Time::MAX) };
+/// The result of a call, and the true time in nanoseconds at which the actor gave it.
+pub type CallEnd = (Result<Reply, CallError>, u64);
+
+/// An order of a task to the simulation.
+pub enum Order {
+    /// Brings the question to the actor, and the result back; the task waits for at most the span.
+    Ask(Box<Ask>, OneShot<CallEnd>, Span),
+    /// Wakes the task after the span.
+    Wake(Span, OneShot<()>),
 }
 
-/// The wall clock of whoever is running.
-pub fn wall() -> Time {
-    WALL.get()
-}
+/// The orders of the task that was just polled, in their order.
+pub type Orders = Rc<RefCell<Vec<Order>>>;
 
-pub fn set_wall(time: Time) {
-    WALL.set(time);
-}
-
-/// A place that something will be put in.
-pub struct Slot<T>(Rc<RefCell<Option<T>>>);
-
-impl<T> Clone for Slot<T> {
-    fn clone(&self) -> Slot<T> {
-        Slot(Rc::clone(&self.0))
-    }
-}
-
-impl<T> Slot<T> {
-    pub fn empty() -> Slot<T> {
-        Slot(Rc::new(RefCell::new(None)))
-    }
-
-    pub fn put(&self, value: T) {
-        *self.0.borrow_mut() = Some(value);
-    }
-}
-
-impl<T> Future for Slot<T> {
-    type Output = T;
-
-    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<T> {
-        self.0.borrow_mut().take().map_or(Poll::Pending, Poll::Ready)
-    }
-}
-
-/// What came of a call: the answer, and the true time at which the actor gave it.
-pub type Said = (Result<Reply, CallError>, u64);
-
-/// What a task wants of the world.
-pub enum Want {
-    Ask(Box<Ask>, Slot<Said>, Span),
-    Pause(Span, Slot<()>),
-}
-
-/// What tasks want, in the order in which they said so; whoever polls a task takes it out.
-pub type Wants = Rc<RefCell<Vec<Want>>>;
-
-/// One request's way to the actor.
+/// The way of one request to the actor.
 pub struct Port {
-    pub wants: Wants,
-    /// When the actor took tokens for it.
+    pub orders: Orders,
+    /// The true time in nanoseconds at which the actor took tokens for it; `None` if it did not.
     pub taken: Cell<Option<u64>>,
 }
 
 impl Actors for Port {
     async fn ask(&self, _: &ActorKey<'_>, ask: &Ask, patience: Span) -> Result<Reply, CallError> {
-        let slot = Slot::empty();
-        self.wants.borrow_mut().push(Want::Ask(Box::new(ask.clone()), slot.clone(), patience));
-        let (said, at) = slot.await;
+        let reply = OneShot::new();
+        self.orders.borrow_mut().push(Order::Ask(Box::new(ask.clone()), reply.clone(), patience));
+        let (said, at) = reply.await;
         self.taken.set(said.is_ok().then_some(at));
         said
     }
 
     async fn sleep(&self, span: Span) {
-        let slot = Slot::empty();
-        self.wants.borrow_mut().push(Want::Pause(span, slot.clone()));
-        slot.await;
+        let wake = OneShot::new();
+        self.orders.borrow_mut().push(Order::Wake(span, wake.clone()));
+        wake.await;
     }
 }
 
@@ -101,7 +62,7 @@ impl BucketStore for OneRow {
     }
 }
 
-/// There are no quotas here.
+/// D1, which is not simulated: there are no quotas here.
 pub struct NoLedger;
 
 impl Ledger for NoLedger {

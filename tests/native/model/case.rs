@@ -1,43 +1,43 @@
-//! What is explored: a configuration, a scripted beginning, and how much may happen after it.
+//! A case to explore: a configuration, a scripted beginning, and bounds on the moves after it.
 
 use penstock::limit::time::{Span, Time};
 use penstock::policy::Policy;
 use std::collections::BTreeMap;
 
-/// One small deployment, and the bounds of what happens to it.
+/// One small deployment, and the bounds of the moves that may happen to it.
 #[derive(Clone)]
 pub struct Case {
     pub policy: &'static Policy,
-    /// When it begins.
+    /// The true time at the beginning.
     pub start: Time,
-    /// What has happened before the exploration begins.
+    /// The scripted moves before the exploration.
     pub before: Vec<Move>,
-    /// Requests that may arrive in all, those of the beginning not counted.
+    /// Requests that may arrive in all, without the requests of the beginning.
     pub requests: u8,
     /// Faults that may happen in all.
     pub faults: u8,
-    /// Which.
+    /// The kinds of these faults.
     pub kinds: &'static [Fault],
-    /// How far time may go on in one move, in milliseconds.
+    /// The steps by which time may go on in one move, in milliseconds.
     pub ticks: &'static [u64],
-    /// By how many milliseconds a clock may step back.
+    /// The milliseconds by which a clock steps back.
     pub back: u64,
-    /// How many moves after the beginning.
+    /// The number of moves after the beginning.
     pub depth: usize,
     pub durable_after: Span,
     pub deadline: Span,
-    /// Whether what must hold when all is quiet is looked at too.
+    /// Whether [`check::finally`](super::check::finally) is checked as well.
     pub ends: bool,
     pub bug: Bug,
 }
 
 impl Case {
-    /// The same with other vars.
+    /// Returns this case with other vars.
     pub fn with(&self, vars: &str) -> Case {
         Case { policy: Case::new(vars).policy, ..self.clone() }
     }
 
-    /// A deployment with these vars, as JSON.
+    /// Makes a case with these vars, as JSON.
     pub fn new(vars: &str) -> Case {
         let vars: BTreeMap<String, serde_json::Value> = serde_json::from_str(vars).unwrap();
         Case {
@@ -58,35 +58,36 @@ impl Case {
     }
 }
 
-/// One thing that happens. Questions, answers and statements are counted among those under way, the oldest first.
+/// One move. A question, answer or statement is named by its rank among all in flight, the oldest
+/// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move {
     /// A request comes to an isolate.
     Arrive(usize),
     /// A question reaches its actor.
     Ask(usize),
-    /// An actor's answer reaches whoever asked.
+    /// An actor's answer reaches the task that asked.
     Reply(usize),
-    /// A statement reaches D1, and its answer whoever asked.
+    /// A statement reaches D1, and its answer the actor.
     Count(usize),
-    /// Time goes on by so many milliseconds.
+    /// Time goes on by this many milliseconds.
     Tick(u64),
     /// An actor's alarm rings, if it holds anything to give back.
     Alarm(usize),
-    /// Something goes wrong with the question, answer, statement, isolate or actor of this number.
+    /// A fault happens to the question, answer, statement, isolate or actor of this number.
     Fault(Fault, usize),
     /// A scripted beginning's request, whose messages are all delivered at once.
     Serve(usize),
 }
 
-/// What can go wrong.
+/// A fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
     /// A question is lost, and the way to the actor breaks.
     AskLost,
     /// An answer is lost, and the way to the actor breaks.
     ReplyLost,
-    /// Whoever asked stops waiting for the answer.
+    /// The task that asked stops waiting for the answer.
     ReplyLate,
     /// The disk refuses to save.
     DiskRefuses,
@@ -94,13 +95,13 @@ pub enum Fault {
     DiskSavesAndFails,
     /// D1 counts, and its answer is lost.
     CountLost,
-    /// What an actor gives back reaches D1, and D1's answer is lost.
+    /// Tokens that an actor gives back reach D1, and D1's answer is lost.
     RestLost,
-    /// An actor loses its memory and whatever it was doing.
+    /// An actor loses its memory, and all work under way.
     ActorCrash,
-    /// An isolate loses its memory and whatever it was doing.
+    /// An isolate loses its memory, and all work under way.
     IsolateCrash,
-    /// A request's client leaves, and nobody runs it on.
+    /// A request's client leaves, and the runtime never resumes the request.
     Cancel,
     /// An isolate's wall clock steps back.
     IsolateBack,
@@ -125,7 +126,8 @@ impl Fault {
     ];
 }
 
-/// A mistake planted in what surrounds the product's code, to see that the search would find its like.
+/// A mistake planted around the product's code. The search must find it, and would find its like
+/// inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bug {
     None,
@@ -143,8 +145,8 @@ pub enum Bug {
     MetIsTaken,
     /// A quota's tokens are kept after midnight.
     PastMidnight,
-    /// What a D1 that did not answer was to be given back is given again.
+    /// Tokens that were given back to a D1 that did not answer are given back again.
     RestTwice,
-    /// A TAT further ahead than a full debt is cut down to one, whoever owns the slots.
+    /// A TAT further ahead than a full debt is cut down to one, although leases own the slots.
     CutDown,
 }

@@ -1,13 +1,14 @@
-//! What must hold on every path.
+//! Everything that must hold on every path.
 
-use super::world::{ISOLATES, World};
+use super::parts::ISOLATES;
+use super::world::ModelWorld;
 use penstock::limit::gcra::Gcra;
 use penstock::limit::rate::{Allowance, Quota};
 use penstock::limit::time::{Span, Time};
 use penstock::policy::{Limit, Scope};
 
-/// What must hold after every move.
-pub fn always(world: &World) -> Result<(), String> {
+/// Checks the limits after a move. `Err` says which of them is broken, and how.
+pub fn always(world: &ModelWorld) -> Result<(), String> {
     for limit in limits(world) {
         let times = admitted(world, limit);
         match &limit.allowance {
@@ -18,18 +19,20 @@ pub fn always(world: &World) -> Result<(), String> {
     Ok(())
 }
 
-fn limits(world: &World) -> Vec<&'static Limit> {
+fn limits(world: &ModelWorld) -> Vec<&'static Limit> {
     world.shared.case.policy.base.iter().flat_map(|base| &base.limits).collect()
 }
 
-fn admitted(world: &World, limit: &Limit) -> Vec<Time> {
+fn admitted(world: &ModelWorld, limit: &Limit) -> Vec<Time> {
     let admitted = world.shared.admitted.borrow();
     admitted.iter().filter(|admission| admission.limit == limit.number).map(|admission| admission.at).collect()
 }
 
-/// Between any two admissions at most burst + elapsed / T. What is added: by how much isolates' clocks fell back while they held
-/// leases, and the debts that an actor's crashes may forgive a caller.
-fn envelope(world: &World, limit: &Limit, gcra: &Gcra, times: &[Time]) -> Result<(), String> {
+/// Checks a rate: admissions between any two times ≤ burst + elapsed / interval.
+///
+/// The time is extended by the steps back of isolates' clocks, which may hold leases meanwhile, and
+/// by the short debts that an actor's crashes may forgive a caller.
+fn envelope(world: &ModelWorld, limit: &Limit, gcra: &Gcra, times: &[Time]) -> Result<(), String> {
     let durable_after = if limit.scope == Scope::Global { Span::ZERO } else { world.shared.case.durable_after };
     let more = world.stepped.plus(durable_after.times(world.actor_crashes));
     for (first, from) in times.iter().enumerate() {
@@ -44,8 +47,8 @@ fn envelope(world: &World, limit: &Limit, gcra: &Gcra, times: &[Time]) -> Result
     Ok(())
 }
 
-/// No day's admissions are more than its quota, nor than what D1 has counted for it.
-fn counted(world: &World, limit: &Limit, quota: &Quota, times: &[Time]) -> Result<(), String> {
+/// Checks a quota: admissions of a day ≤ tokens that D1 has counted ≤ the day's quota.
+fn counted(world: &ModelWorld, limit: &Limit, quota: &Quota, times: &[Time]) -> Result<(), String> {
     let used = world.shared.used.borrow();
     let all: u64 = used.iter().filter(|((_, name, _), _)| *name == limit.name).map(|(_, used)| used).sum();
     if all < times.len() as u64 {
@@ -56,7 +59,7 @@ fn counted(world: &World, limit: &Limit, quota: &Quota, times: &[Time]) -> Resul
         if *used > quota.count() {
             return Err(format!("{name}: D1 has counted {used}"));
         }
-        // Where no clock is wrong, everybody agrees on the date.
+        // While no clock is wrong, all agree on the date.
         if world.clocks_are_right() && today > *used {
             return Err(format!("{name}: {today} admitted on {date}, and D1 has counted {used}"));
         }
@@ -72,8 +75,8 @@ fn counted(world: &World, limit: &Limit, quota: &Quota, times: &[Time]) -> Resul
     Ok(())
 }
 
-/// What must hold when all is quiet. `again` makes the same world once more.
-pub fn finally(again: &dyn Fn() -> World) -> Result<(), String> {
+/// Checks a path's end, when all messages are delivered. `again` makes the same world once more.
+pub fn finally(again: &dyn Fn() -> ModelWorld) -> Result<(), String> {
     let world = again();
     if !world.shared.case.ends {
         return Ok(());
@@ -94,8 +97,9 @@ fn rate(limit: &Limit) -> Option<Gcra> {
     }
 }
 
-/// Nobody is locked out: a lone caller who waits until every bucket must be full again gets in.
-fn patience(mut world: World, isolate: usize, capacity: Span) -> Result<(), String> {
+/// Checks that no caller is locked out: a lone caller that waits until every bucket must be full
+/// again passes.
+fn patience(mut world: ModelWorld, isolate: usize, capacity: Span) -> Result<(), String> {
     world.settle();
     world.calm_down();
     world.advance(capacity.plus(world.fallen_back()));
@@ -107,9 +111,12 @@ fn patience(mut world: World, isolate: usize, capacity: Span) -> Result<(), Stri
     }
 }
 
-/// No wait is longer than burst × interval, and a lone caller who waits as told gets in: once more for each further limit, which may
-/// refuse what the first one lets pass, and where an answer came from memory, since others may have leased ahead after that was heard.
-fn promise(mut world: World, isolate: usize, capacity: Span) -> Result<(), String> {
+/// Checks waits: none is longer than burst × interval, and a lone caller that waits as told passes.
+///
+/// The caller may wait once more for each further limit, which may refuse a request that the first
+/// one lets pass; and once more if an answer came from memory, because another isolate may have
+/// leased ahead since.
+fn promise(mut world: ModelWorld, isolate: usize, capacity: Span) -> Result<(), String> {
     world.settle();
     world.calm_down();
     let mut told = Vec::new();
@@ -132,7 +139,7 @@ fn promise(mut world: World, isolate: usize, capacity: Span) -> Result<(), Strin
     }
 }
 
-fn exhausted(world: &World) -> bool {
+fn exhausted(world: &ModelWorld) -> bool {
     let quotas = limits(world).into_iter().filter_map(|limit| match &limit.allowance {
         Allowance::Quota(quota) => Some((limit, quota)),
         Allowance::Rate(_) => None,
@@ -143,8 +150,9 @@ fn exhausted(world: &World) -> bool {
         .any(|(limit, quota)| used.iter().any(|((_, name, _), used)| *name == limit.name && *used >= quota.count()))
 }
 
-/// What is lost of a quota is no more than the faults may cost; without any, everything is admitted in the end.
-fn rest(mut world: World) -> Result<(), String> {
+/// Checks that no more of a quota is lost than the faults may cost. Without faults, the whole day
+/// is admitted in the end.
+fn rest(mut world: ModelWorld) -> Result<(), String> {
     let Some((limit, quota)) = limits(&world).into_iter().find_map(|limit| match &limit.allowance {
         Allowance::Quota(quota) => Some((limit, quota)),
         Allowance::Rate(_) => None,
@@ -152,13 +160,14 @@ fn rest(mut world: World) -> Result<(), String> {
         return Ok(());
     };
     let date = quota.zone().day(world.now()).date;
-    let days = |world: &World| admitted(world, limit).iter().filter(|at| quota.zone().day(**at).date == date).count();
+    let days =
+        |world: &ModelWorld| admitted(world, limit).iter().filter(|at| quota.zone().day(**at).date == date).count();
     world.settle();
     let mut refused = 0;
     while refused < 3 {
         let passed = (0..ISOLATES).any(|isolate| world.alone(isolate).is_none());
         refused = if passed { 0 } else { refused + 1 };
-        // A second is how long an isolate keeps idle tokens, a minute how long "used up" is believed.
+        // An isolate keeps idle tokens for a second, and believes "used up" for a minute.
         world.advance(Span::from_millis(if refused < 2 { 1_100 } else { 61_000 }));
         world.settle();
     }
@@ -167,7 +176,7 @@ fn rest(mut world: World) -> Result<(), String> {
     }
     let (passed, chunk) = (days(&world) as u64, quota.count() / penstock::limit::lease::SHARE);
     let lost = quota.count().saturating_sub(passed);
-    // What lies in the actor's purse may be of two chunks, and a lost answer may have carried all of it.
+    // The actor may hold tokens of two chunks, and a lost answer may have carried all of them.
     let most = world.losses * (2 * chunk + limit.cost);
     if lost > most {
         return Err(format!(

@@ -1,10 +1,9 @@
-//! Mistakes planted around the product's code. Each is found, so the search would find its like inside.
+//! Bugs planted around the product's code. The search finds each, and would find its like inside.
 
 use super::case::{Bug, Case, Fault, Move};
 use super::quotas::LATE;
+use super::rates::{CONTENDED, contention};
 use super::search::{Seen, explore, wander};
-
-use super::rates::{CROWDED, crowd};
 
 const RATE: &str = r#"{"LIMIT_BASE": {"global": "100/s burst 9"}}"#;
 const QUOTA: &str = r#"{"LIMIT_BASE": {"global": "60/day"}}"#;
@@ -18,11 +17,11 @@ fn quotas(bug: Bug, kinds: &'static [Fault]) -> Case {
     Case { ticks: &[2, 40, 400], ..rates(bug, kinds).with(QUOTA) }
 }
 
-fn crowded(bug: Bug) -> Case {
-    Case { before: crowd(), ticks: &[1, 2, 5], ..rates(bug, &[]).with(CROWDED) }
+fn contended(bug: Bug) -> Case {
+    Case { before: contention(), ticks: &[1, 2, 5], ..rates(bug, &[]).with(CONTENDED) }
 }
 
-/// The search finds the mistake, and without it nothing.
+/// Checks that walks find the planted bug, and that the path is no violation without it.
 fn finds(case: &Case, expected: &str) {
     report(case, expected, wander(case, 200, 1));
 }
@@ -39,41 +38,41 @@ fn report(case: &Case, expected: &str, seen: Seen) {
 }
 
 #[test]
-fn a_grant_before_it_is_saved() {
+fn grant_before_save_is_found() {
     finds(&rates(Bug::GrantBeforePersist, &[Fault::ActorCrash]), "admitted within");
 }
 
 #[test]
-fn a_refund_in_the_actor() {
+fn refund_in_the_actor_is_found() {
     finds(&rates(Bug::RefundInActor, &[Fault::ReplyLost]), "admitted within");
 }
 
 #[test]
-fn a_schedule_cut_down_to_a_full_debt() {
-    finds(&crowded(Bug::CutDown), "admitted within");
+fn tat_cut_down_to_a_full_debt_is_found() {
+    finds(&contended(Bug::CutDown), "admitted within");
 }
 
 #[test]
-fn slots_kept_past_their_time() {
+fn slot_kept_past_its_time_is_found() {
     // A patient caller lets the bucket fill up again before it spends them.
     let busy = [Move::Serve(0), Move::Serve(0), Move::Tick(5)].repeat(10);
     let patient = [busy, vec![Move::Tick(200)], vec![Move::Serve(0); 60]].concat();
-    finds(&Case { before: patient, ..crowded(Bug::LateSlots) }, "admitted within");
+    finds(&Case { before: patient, ..contended(Bug::LateSlots) }, "admitted within");
 }
 
 #[test]
-fn slots_spent_before_their_time() {
-    finds(&crowded(Bug::EarlySlots), "admitted within");
+fn slot_spent_before_its_time_is_found() {
+    finds(&contended(Bug::EarlySlots), "admitted within");
 }
 
 #[test]
-fn a_limit_met_beside_a_refusal_taken_for_paid() {
+fn limit_met_beside_a_refusal_and_taken_for_paid_is_found() {
     let case = rates(Bug::MetIsTaken, &[]).with(BOTH);
     report(&case, "admitted", wander(&case, 3_000, 1));
 }
 
 #[test]
-fn a_question_repeated_with_all_that_it_gives() {
+fn question_repeated_with_its_unused_tokens_is_found() {
     // Tokens that lie idle are on their way back when the answer is lost.
     let idle = [super::quotas::warm(), vec![Move::Tick(1_100)]].concat();
     let case = quotas(Bug::RepeatInFull, &[Fault::ReplyLost]);
@@ -82,12 +81,12 @@ fn a_question_repeated_with_all_that_it_gives() {
 }
 
 #[test]
-fn a_rest_given_back_again() {
+fn unused_tokens_given_back_twice_are_found() {
     let case = Case { ticks: &[40, 400, 5_000], ..quotas(Bug::RestTwice, &[Fault::RestLost]) };
     finds(&case, "D1 has counted");
 }
 
 #[test]
-fn a_quota_spent_past_midnight() {
+fn quota_spent_past_midnight_is_found() {
     finds(&Case { start: LATE, ..quotas(Bug::PastMidnight, &[]) }, "admitted on");
 }

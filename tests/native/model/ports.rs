@@ -1,9 +1,8 @@
-//! The world as the product's code meets it: messages that somebody has to deliver.
+//! The world as the product's code meets it: messages that the search delivers, or not.
 
 use super::case::{Bug, Case};
+use super::sim::OneShot;
 use core::cell::{Cell, RefCell};
-use core::pin::Pin;
-use core::task::{Context, Poll};
 use penstock::actor::rates::buckets::BucketStore;
 use penstock::gate::state::lease_cache::{LeaseCache, LimitKey};
 use penstock::gate::state::tokens::{RoundTrip, Tokens};
@@ -17,33 +16,7 @@ use penstock::protocol::rates::{ActorKey, Actors, Ask, CallError, Outcome, Reply
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-thread_local! {
-    static WALL: Cell<Time> = const { Cell::new(Time::MAX) };
-}
-
-/// The wall clock of whoever is running.
-pub fn wall() -> Time {
-    WALL.get()
-}
-
-pub fn set_wall(time: Time) {
-    WALL.set(time);
-}
-
-/// A place that an answer will be put in.
-pub type Slot<T> = Rc<RefCell<Option<T>>>;
-
-struct Wait<T>(Slot<T>);
-
-impl<T> Future for Wait<T> {
-    type Output = T;
-
-    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<T> {
-        self.0.borrow_mut().take().map_or(Poll::Pending, Poll::Ready)
-    }
-}
-
-/// An actor's answer, and the true times at which it began and was done.
+/// An actor's answer, and the true times at which the actor began and ended its work on it.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub said: Result<Reply, CallError>,
@@ -51,50 +24,56 @@ pub struct Answer {
     pub done: Time,
 }
 
-/// A question on its way.
+/// A question on its way to its actor.
 pub struct Sent {
     pub task: u32,
     pub actor: ActorKey<'static>,
     pub ask: Ask,
-    pub slot: Slot<Answer>,
+    pub reply_to: OneShot<Answer>,
 }
 
 /// The key of a row in D1: date, limit, subject.
-pub type Row = (String, String, Option<Subject>);
+pub type RowKey = (String, String, Option<Subject>);
 
 /// A statement on its way to D1.
 pub struct Statement {
-    pub account: Row,
+    pub row: RowKey,
     pub cost: u64,
     pub count: u64,
-    pub slot: Slot<Result<Added, String>>,
+    pub reply_to: OneShot<Result<Added, String>>,
 }
 
+/// A task that sleeps.
 pub struct Timer {
     pub at: Time,
     pub task: u32,
-    pub slot: Slot<()>,
+    pub reply_to: OneShot<()>,
 }
 
-/// A token that let a request pass: which limit's, and when it was taken.
+/// A token that admitted a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Admission {
+    /// The number of its limit.
     pub limit: u32,
+    /// When it was taken.
     pub at: Time,
 }
 
-/// What everyone shares.
+/// The state outside of isolates and actors: true time, messages under way, and D1.
 pub struct Shared {
     pub case: Case,
     /// The true time.
     pub now: Cell<Time>,
+    /// The number of the next task.
     pub next: Cell<u32>,
+    /// Questions that have not been taken over as calls.
     pub sent: RefCell<VecDeque<Sent>>,
     pub timers: RefCell<Vec<Timer>>,
     pub statements: RefCell<Vec<Statement>>,
-    pub used: RefCell<BTreeMap<Row, u64>>,
+    /// The rows of D1: tokens used.
+    pub used: RefCell<BTreeMap<RowKey, u64>>,
     pub admitted: RefCell<Vec<Admission>>,
-    /// Whether the answer to what is next given back is lost.
+    /// Whether D1's answer to the next tokens that are given back is lost.
     pub rest_lost: Cell<bool>,
 }
 
@@ -104,7 +83,7 @@ impl Shared {
     }
 }
 
-/// One question of a request, when it was asked, and the answer that came.
+/// One question of a request, and the answer; `None` while there is none.
 pub struct Question {
     pub actor: ActorKey<'static>,
     pub ask: Ask,
@@ -112,83 +91,82 @@ pub struct Question {
     pub answer: Option<Answer>,
 }
 
-/// A request's questions.
+/// The questions of one request, in order.
 #[derive(Default)]
 pub struct Record {
-    pub taken: RefCell<Vec<Question>>,
+    pub questions: RefCell<Vec<Question>>,
 }
 
-/// Slots that a planted bug keeps outside of the wallet: whose, of what, and when.
-pub type Kept = Rc<RefCell<Vec<(LimitKey, Gcra, Time)>>>;
+/// Slots that a planted bug keeps outside of the lease cache: the limit, its rate, and the time.
+pub type KeptSlots = Rc<RefCell<Vec<(LimitKey, Gcra, Time)>>>;
 
-/// One request's or errand's way to the actors.
+/// The way of one request, or of its background work, to the actors.
 pub struct Port {
     pub shared: Rc<Shared>,
     pub task: u32,
     pub record: Rc<Record>,
     pub lease_cache: Rc<RefCell<LeaseCache>>,
-    /// The names under which the wallet keeps the limits of a policy.
-    pub names: BTreeMap<String, LimitKey>,
-    /// Slots that the planted bugs keep.
-    pub kept: Kept,
+    /// The keys of the limits in the lease cache, by the limits' names.
+    pub keys: BTreeMap<String, LimitKey>,
+    pub kept: KeptSlots,
 }
 
 impl Actors for Port {
     async fn ask(&self, actor: &ActorKey<'_>, ask: &Ask, _patience: Span) -> Result<Reply, CallError> {
         let asked = self.shared.now.get();
-        let place = self.record.taken.borrow().len();
+        let index = self.record.questions.borrow().len();
         let question = Question { actor: actor.clone().into_owned(), ask: ask.clone(), asked, answer: None };
-        self.record.taken.borrow_mut().push(question);
-        let mut answer = self.once(actor, ask.clone()).await;
-        // As `actor::client` does it.
+        self.record.questions.borrow_mut().push(question);
+        let mut answer = self.ask_once(actor, ask.clone()).await;
+        // The client of actors asks once more, too, when the connection breaks.
         if answer.said == Err(CallError::Disconnected) {
             let again = if self.shared.case.bug == Bug::RepeatInFull { ask.clone() } else { ask.repeated() };
-            answer = self.once(actor, again).await;
+            answer = self.ask_once(actor, again).await;
         }
-        self.record.taken.borrow_mut()[place].answer = answer.said.is_ok().then(|| answer.clone());
-        self.mistake(ask, &mut answer, asked);
+        self.record.questions.borrow_mut()[index].answer = answer.said.is_ok().then(|| answer.clone());
+        self.plant_bug(ask, &mut answer, asked);
         answer.said
     }
 
     async fn sleep(&self, span: Span) {
-        let slot = Slot::default();
+        let wake = OneShot::new();
         let at = self.shared.now.get().plus(span);
-        self.shared.timers.borrow_mut().push(Timer { at, task: self.task, slot: Rc::clone(&slot) });
-        Wait(slot).await;
+        self.shared.timers.borrow_mut().push(Timer { at, task: self.task, reply_to: wake.clone() });
+        wake.await;
     }
 }
 
 impl Port {
-    async fn once(&self, actor: &ActorKey<'_>, ask: Ask) -> Answer {
-        let slot = Slot::default();
+    async fn ask_once(&self, actor: &ActorKey<'_>, ask: Ask) -> Answer {
+        let reply = OneShot::new();
         self.shared.sent.borrow_mut().push_back(Sent {
             task: self.task,
             actor: actor.clone().into_owned(),
             ask,
-            slot: Rc::clone(&slot),
+            reply_to: reply.clone(),
         });
-        Wait(slot).await
+        reply.await
     }
 
-    /// What the planted bugs do with an answer.
-    fn mistake(&self, ask: &Ask, answer: &mut Answer, asked: Time) {
+    /// Makes the planted bug's mistake with an answer.
+    fn plant_bug(&self, ask: &Ask, answer: &mut Answer, asked: Time) {
         let Ok(reply) = &mut answer.said else { return };
         let round_trip = RoundTrip { asked, heard: self.shared.now.get() };
         let refused = reply.outcomes.iter().any(|outcome| matches!(outcome, Outcome::Refused { .. }));
         for ((demand, outcome), grant) in ask.demands.iter().zip(&mut reply.outcomes).zip(&mut reply.grants) {
-            let name = self.names[&demand.limit];
+            let key = self.keys[&demand.limit];
             match (self.shared.case.bug, &mut *outcome) {
                 (Bug::MetIsTaken, Outcome::Met { .. }) if refused => {
                     let mut lease_cache = self.lease_cache.borrow_mut();
                     if let Some(held) = Tokens::taken(&demand.terms, demand.cost, outcome, round_trip) {
-                        lease_cache.give_back(name, held, round_trip.heard);
+                        lease_cache.give_back(key, held, round_trip.heard);
                     }
                 }
                 (Bug::PastMidnight, Outcome::Met { more, .. }) => *more = more.plus(Span::from_secs(60)),
                 (Bug::LateSlots | Bug::EarlySlots, _) => {
                     if let (Some(grant), Terms::Rate(gcra)) = (grant.take(), &demand.terms) {
-                        let slot = |place| answer.done.plus(grant.first).plus(gcra.interval().times(place));
-                        self.kept.borrow_mut().extend((0..grant.count).map(|place| (name, *gcra, slot(place))));
+                        let slot = |index| answer.done.plus(grant.first).plus(gcra.interval().times(index));
+                        self.kept.borrow_mut().extend((0..grant.count).map(|index| (key, *gcra, slot(index))));
                     }
                 }
                 _ => {}
@@ -201,11 +179,14 @@ impl Port {
 #[derive(Default)]
 pub struct ModelDisk {
     pub rows: RefCell<BTreeMap<BucketId, Time>>,
-    /// What is said to be saved and is not.
+    /// The last row that a lazy disk has promised and not saved.
     pub unsaved: RefCell<BTreeMap<BucketId, Time>>,
     pub warm: RefCell<BTreeMap<BucketId, SavedWarmup>>,
+    /// Whether the disk promises before it saves: a planted bug.
     pub lazy: bool,
+    /// Whether the disk refuses to save.
     pub refuses: Cell<bool>,
+    /// Whether the disk saves, and fails.
     pub fails: Cell<bool>,
 }
 
@@ -237,14 +218,14 @@ pub struct ModelLedger(pub Rc<Shared>);
 
 impl Ledger for ModelLedger {
     async fn add(&self, entry: Entry<'_>, _patience: Span) -> Result<Added, String> {
-        let slot = Slot::default();
+        let reply = OneShot::new();
         self.0.statements.borrow_mut().push(Statement {
-            account: (entry.day.date.clone(), entry.limit.to_owned(), entry.subject),
+            row: (entry.day.date.clone(), entry.limit.to_owned(), entry.subject),
             cost: entry.cost,
             count: entry.count,
-            slot: Rc::clone(&slot),
+            reply_to: reply.clone(),
         });
-        Wait(slot).await
+        reply.await
     }
 
     async fn give_back(&self, rest: &UnusedQuota) -> Result<(), String> {
@@ -253,7 +234,7 @@ impl Ledger for ModelLedger {
         for _ in 0..times {
             let mut used = self.0.used.borrow_mut();
             let used = used.entry((rest.date.clone(), rest.limit.clone(), rest.subject)).or_default();
-            // As the statement has it: `... AND used >= ?4`.
+            // Like the statement in D1: `... AND used >= ?4`.
             *used = used.checked_sub(rest.tokens).unwrap_or(*used);
         }
         if lost { Err("Network connection lost".into()) } else { Ok(()) }

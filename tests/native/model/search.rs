@@ -1,50 +1,50 @@
-//! Every schedule of a case, up to a depth; and long ones at random.
+//! Explores every schedule of a case up to a depth, and long schedules at random.
 
 use super::case::{Case, Move};
 use super::check;
-use super::world::{Memory, World};
+use super::world::{Memory, ModelWorld};
 use penstock::limit::jitter::SplitMix64;
 use std::collections::{HashMap, HashSet};
 
-/// What a search has seen.
+/// The counts of a search, and the violation that ended it.
 #[derive(Debug, Default)]
 pub struct Seen {
     pub states: u64,
-    /// Different states in which all was quiet at the end.
+    /// Different states at the end of a schedule, with all messages delivered.
     pub ends: u64,
     pub schedules: u64,
     pub moves: u64,
     pub violation: Option<Violation>,
 }
 
-/// A path on which something does not hold.
+/// A path after which a check fails.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Violation {
     pub moves: Vec<Move>,
     pub what: String,
 }
 
-/// The world after these moves.
-fn after(case: &Case, moves: &[Move], memory: Memory) -> World {
-    let mut world = World::new(case, memory);
+/// Makes the world after these moves.
+fn after(case: &Case, moves: &[Move], memory: Memory) -> ModelWorld {
+    let mut world = ModelWorld::new(case, memory);
     for step in moves {
         world.apply(*step);
     }
     world
 }
 
-/// Explores every schedule: worlds cannot be copied, so each is made anew from its beginning.
+/// Explores every schedule. A world cannot be copied, so each one is made anew from its beginning.
 pub fn explore(case: &Case) -> Seen {
     let mut seen = Seen::default();
     let mut known: HashMap<u64, usize> = HashMap::new();
     let mut ends: HashSet<u64> = HashSet::new();
     let mut path: Vec<Move> = Vec::new();
     let mut open: Vec<Vec<Move>> = Vec::new();
-    let mut world = World::new(case, Memory::Kept);
+    let mut world = ModelWorld::new(case, Memory::Kept);
     loop {
         let rest = case.depth - path.len();
         let known = known.entry(world.key()).or_insert(usize::MAX);
-        // A state that was explored as deeply before has nothing new to show.
+        // A state that was explored this deeply before has nothing new to show.
         let new = *known == usize::MAX || *known < rest;
         seen.states += u64::from(*known == usize::MAX);
         let mut moves = Vec::new();
@@ -71,7 +71,8 @@ pub fn explore(case: &Case) -> Seen {
             }
         }
         open.push(moves);
-        // Straight on if possible; else back to the last place where there was another way.
+        // Go on from this state if possible, or else back to the last one with a move that is not
+        // made yet.
         let straight = open.last().is_some_and(|moves| !moves.is_empty());
         while open.last().is_some_and(Vec::is_empty) {
             open.pop();
@@ -92,12 +93,12 @@ pub fn wander(case: &Case, walks: u64, seed: u64) -> Seen {
     let mut seen = Seen::default();
     let mut random = SplitMix64::new(seed);
     for _ in 0..walks {
-        let mut world = World::new(case, Memory::None);
+        let mut world = ModelWorld::new(case, Memory::None);
         let mut path = Vec::new();
         seen.schedules += 1;
         for _ in 0..case.depth {
             let moves = world.moves();
-            // One in eight moves is any; the others are none of the faults, or these would use up all of their budget at once.
+            // One move in eight may be a fault. More would use up all faults at the beginning.
             let usual: Vec<Move> = moves.iter().copied().filter(|next| !matches!(next, Move::Fault(..))).collect();
             let from = if below(&mut random, 8) == 0 { &moves } else { &usual };
             let next = from[below(&mut random, from.len())];
@@ -131,9 +132,9 @@ fn shrink(case: &Case, mut violation: Violation) -> Violation {
     violation
 }
 
-/// What does not hold after these moves.
+/// Returns the check that fails after these moves; `None` if all hold.
 pub fn violates(case: &Case, moves: &[Move]) -> Option<String> {
-    let mut world = World::new(case, Memory::None);
+    let mut world = ModelWorld::new(case, Memory::None);
     for step in moves {
         world.apply(*step);
         if let Err(what) = check::always(&world) {
@@ -148,14 +149,16 @@ fn below(random: &mut SplitMix64, bound: usize) -> usize {
     (random.draw() % bound.max(1) as u64) as usize
 }
 
-/// Explores a case, deeper by `PENSTOCK_MODEL_DEPTH`, and says what it saw.
+/// Explores a case, `PENSTOCK_MODEL_DEPTH` moves deeper, and prints the counts. Panics on a
+/// violation.
 pub fn holds(name: &str, case: &Case) {
     let deeper = std::env::var("PENSTOCK_MODEL_DEPTH").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
     let case = Case { depth: case.depth + deeper, ..case.clone() };
     report(name, &format!("every schedule of {} moves", case.depth), &explore(&case));
 }
 
-/// Walks through a case, ten times as often for each step of `PENSTOCK_MODEL_DEPTH`.
+/// Walks through a case, ten times as often for each step of `PENSTOCK_MODEL_DEPTH`, and prints the
+/// counts. Panics on a violation.
 pub fn wanders(name: &str, case: &Case, walks: u64) {
     let deeper: u32 = std::env::var("PENSTOCK_MODEL_DEPTH").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
     report(name, &format!("walks of {} moves", case.depth), &wander(case, walks * 10_u64.pow(deeper), 1));
