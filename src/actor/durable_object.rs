@@ -96,8 +96,8 @@ fn respond(header: &str, text: &str) -> Result<Response> {
     Ok(response)
 }
 
-/// Answers with a failure. The sentence travels in both headers, since the isolate reads the one that
-/// belongs to its question.
+/// Answers with a failure. The sentence travels in both headers, since the isolate reads the one
+/// that belongs to its question.
 fn refuse(failure: &Failure) -> Result<Response> {
     let printable = failure.problem.chars().filter(|c| (' '..='~').contains(c));
     let text: String = printable.take(LONGEST_PROBLEM).collect();

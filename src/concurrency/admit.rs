@@ -13,11 +13,12 @@ use crate::protocol::permits::PermitActors;
 use crate::protocol::rates::CallError;
 use std::cell::RefCell;
 
-/// How often a request that waits for a full cap looks for a permit. A permit that comes back stands idle
-/// for half of this on average.
+/// How often a request that waits for a full cap looks for a permit. A permit that comes back
+/// stands idle for half of this on average.
 const WAIT_POLL_EVERY: Span = Span::from_millis(5);
 
-/// How often one request asks for more permits, should other requests take the ones that it was given.
+/// How often one request asks for more permits, should other requests take the ones that it was
+/// given.
 const ASKS: u32 = 4;
 
 /// Why a request gets no permit.
@@ -61,8 +62,8 @@ enum End {
 }
 
 impl<K: PermitActors> PermitCalls<'_, K> {
-    /// Gets a request a permit of `cap` within `time`, besides its wait for a full cap. The request holds
-    /// the permits `held` already. Adds cost, wait and failures to `admission`.
+    /// Gets a request a permit of `cap` within `time`, besides its wait for a full cap. The request
+    /// holds the permits `held` already. Adds cost, wait and failures to `admission`.
     ///
     /// # Errors
     /// [`NoPermit`], where the cap is full or cannot be checked.
@@ -171,7 +172,8 @@ impl<K: PermitActors> Attempt<'_, '_, K> {
                     lease.clear_unmet(reserve);
                 }
             } else if !self.is_unmet || matches!(step, NextStep::Ask(_)) {
-                // Each question clears the count, so the request is counted once more after its own.
+                // Each question clears the count, so the request is counted once more after its
+                // own.
                 lease.note_unmet(reserve);
                 self.is_unmet = true;
             }

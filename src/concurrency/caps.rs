@@ -13,8 +13,9 @@ use crate::policy::Mode;
 use crate::protocol::permits::PermitActors;
 use std::cell::RefCell;
 
-/// The wait that a client is told where a cap is full: between these two, in seconds. It is the same for
-/// one caller each time, and differs between callers, so that they do not come back together.
+/// The wait that a client is told where a cap is full: between these two, in seconds. It is the
+/// same for one caller each time, and differs between callers, so that they do not come back
+/// together.
 const COME_BACK: (u64, u64) = (1, 3);
 
 /// The caps of one request.
@@ -46,7 +47,8 @@ impl<'p, K: PermitActors> PermitPort<'p> for Caps<'_, 'p, K> {
                 break;
             }
         }
-        // The shared limits are asked next, and the request gives no heartbeat before it is at the origin.
+        // The shared limits are asked next, and the request gives no heartbeat before it is at the
+        // origin.
         let now = (self.calls.wall)();
         self.permits.borrow().iter().for_each(|permit| permit.extend_heartbeat(now, self.calls.patience));
         admission

@@ -26,8 +26,8 @@ pub struct PermitCalls<'a, K> {
 }
 
 impl<K: PermitActors> PermitCalls<'_, K> {
-    /// Renews or returns permits of `cap`, where that is due. Returns the cost: calls made or rows written,
-    /// the larger of the two.
+    /// Renews or returns permits of `cap`, where that is due. Returns the cost: calls made or rows
+    /// written, the larger of the two.
     pub async fn tick(&self, cap: &Rc<Cap>) -> u32 {
         match self.with_lease(cap, |lease, now| lease.tick(now, self.patience)) {
             // A failure is found out by the next request that needs a permit.
@@ -46,7 +46,8 @@ impl<K: PermitActors> PermitCalls<'_, K> {
         self.with_lease(cap, |lease, now| lease.keeps_returning(checks_left, now))
     }
 
-    /// Asks the actor of `cap`, and records its reply or failure in the lease. Returns the rows written.
+    /// Asks the actor of `cap`, and records its reply or failure in the lease. Returns the rows
+    /// written.
     pub(super) async fn ask(&self, cap: &Rc<Cap>, question: &PermitAsk, patience: Span) -> Result<u32, CallError> {
         let reply = self.actors.ask(&cap.name, question, patience).await;
         let result = match &reply {

@@ -10,7 +10,8 @@ use std::rc::Rc;
 pub enum RequestKind {
     /// HTTP: it meets `in_flight`.
     Plain,
-    /// A WebSocket: it meets `in_flight` until the origin has answered, and `sockets` while it is open.
+    /// A WebSocket: it meets `in_flight` until the origin has answered, and `sockets` while it is
+    /// open.
     Socket,
 }
 

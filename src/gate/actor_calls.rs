@@ -59,23 +59,24 @@ impl<A: Actors> ActorCalls<'_, A> {
         reply
     }
 
-    /// Whether a reply may be late without any fault of the actor: the call was made near the decision's
-    /// deadline; or half of that time went on waiting for replies to others, and these have come.
+    /// Whether a reply may be late without any fault of the actor: the call was made near the
+    /// decision's deadline; or half of that time went on waiting for replies to others, and these
+    /// have come.
     fn may_be_late(&self, actor: &ActorKey<'_>, asked: Time, patience: Span) -> bool {
         is_short(patience, self.patience.deadline)
             || patience.times(2) <= self.patience.deadline
                 && self.actor_health.borrow().has_answered_since(actor, asked)
     }
 
-    /// Leave to ask the actor a question that waits for up to `patience`; `None` where the actor is left
-    /// alone, the day's calls are spent, or there is too little time.
+    /// Leave to ask the actor a question that waits for up to `patience`; `None` where the actor is
+    /// left alone, the day's calls are spent, or there is too little time.
     pub(super) fn permission(&self, actor: &ActorKey<'_>, patience: Span) -> Option<CallPermission> {
         let now = self.now();
         let mut actor_health = self.actor_health.borrow_mut();
         // A probe of a failing actor needs its time.
         let short_probe = is_short(patience, self.patience.deadline) && actor_health.is_open(actor);
-        // A request that has waited for the replies to others, and has less time left than the actor's last
-        // reply took, would make its client wait in vain.
+        // A request that has waited for the replies to others, and has less time left than the
+        // actor's last reply took, would make its client wait in vain.
         let has_waited = patience.times(4) < self.patience.deadline.times(3);
         let in_vain = short_probe || has_waited && actor_health.answers_slower_than(actor, now, patience);
         if patience == Span::ZERO || in_vain || actor_health.budget.stage(now) == BudgetStage::Alone {

@@ -1,5 +1,5 @@
-//! Asks the actors for the limits that the lease cache cannot settle. Where an actor does not answer, or is
-//! not asked, `on_error` decides.
+//! Asks the actors for the limits that the lease cache cannot settle. Where an actor does not
+//! answer, or is not asked, `on_error` decides.
 
 use crate::gate::actor_calls::ActorCalls;
 use crate::gate::deadline::Deadline;
@@ -24,8 +24,9 @@ struct GroupAsk<'g, 'p> {
 }
 
 impl<A: Actors> Gate<'_, A> {
-    /// Asks the actors of all limits that are not settled, side by side, by `deadline`; whether no enforced
-    /// limit refused. A peek that would ask a single actor is left out: the take that follows says as much.
+    /// Asks the actors of all limits that are not settled, side by side, by `deadline`; whether no
+    /// enforced limit refused. A peek that would ask a single actor is left out: the take that
+    /// follows says as much.
     pub(super) async fn ask<'p>(
         &self,
         limits: &mut [PendingLimit<'_, 'p>],
@@ -93,8 +94,8 @@ impl<A: Actors> Gate<'_, A> {
         GroupAsk { group, permission, ask }
     }
 
-    /// Whether calls are so scarce that this one is not made. While the day's budget nears its end, most
-    /// questions of slow callers are left out, where `on_error` lets them pass unchecked.
+    /// Whether calls are so scarce that this one is not made. While the day's budget nears its end,
+    /// most questions of slow callers are left out, where `on_error` lets them pass unchecked.
     fn is_left_out(&self, group: &LimitGroup<'_>, now: Time) -> bool {
         let mut actor_health = self.actor_health.borrow_mut();
         let may_pass = || group.limits.iter().all(|met| on_error::may_pass(met.limit.on_error));
@@ -128,8 +129,8 @@ impl<A: Actors> Gate<'_, A> {
         spent.d1 = spent.d1.saturating_add(reply.d1);
         spent.rows = spent.rows.saturating_add(reply.rows);
 
-        // Where an enforced limit refused, nothing was taken from the others: they only say what they
-        // would have done.
+        // Where an enforced limit refused, nothing was taken from the others: they only say what
+        // they would have done.
         let took = ask.intent == Intent::Take && !refused(ask, &reply.outcomes);
         let grants = reply.grants.into_iter().chain(core::iter::repeat(None));
         let open = limits.iter_mut().filter(|pending| pending.is_open_at(group));

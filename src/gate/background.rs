@@ -1,5 +1,5 @@
-//! Work after the answer: refills leases before they are empty, gives idle quota tokens back, and prepays
-//! the day's call budget.
+//! Work after the answer: refills leases before they are empty, gives idle quota tokens back, and
+//! prepays the day's call budget.
 
 use crate::gate::actor_calls::ActorCalls;
 use crate::gate::decide::Gate;
@@ -14,12 +14,12 @@ use crate::protocol::rates::{ActorKey, Actors, Ask, Demand, Enforcement, Intent,
 use crate::protocol::validate::valid_reply;
 use futures_util::future::join_all;
 
-/// How often a task looks whether quota tokens lie idle, once per [`IDLE`], before it leaves them to the
-/// next request.
+/// How often a task looks whether quota tokens lie idle, once per [`IDLE`], before it leaves them
+/// to the next request.
 const CHECKS: u32 = 20;
 
-/// How long a background question waits for its reply at least. No client waits for it, and a late grant
-/// may still be good.
+/// How long a background question waits for its reply at least. No client waits for it, and a late
+/// grant may still be good.
 const PATIENT: Span = Span::from_secs(2);
 
 /// A question to one actor that no request waits for. It borrows nothing from the request.
@@ -39,9 +39,9 @@ pub struct Background {
 }
 
 impl<A: Actors> Gate<'_, A> {
-    /// The work to do after a request; `None` where there is none. Leases are refilled after a request
-    /// that `passed`. Idle quota is looked after in any case, since a refused request may have given
-    /// tokens back to the lease cache.
+    /// The work to do after a request; `None` where there is none. Leases are refilled after a
+    /// request that `passed`. Idle quota is looked after in any case, since a refused request may
+    /// have given tokens back to the lease cache.
     pub fn background(&self, plan: &Plan<'_>, passed: bool) -> Option<Background> {
         let idle_quota = self.idle_quota_tasks(plan);
         let refills = if passed { self.refill_tasks(plan) } else { Vec::new() };
@@ -49,8 +49,8 @@ impl<A: Actors> Gate<'_, A> {
         (prepays || !refills.is_empty() || !idle_quota.is_empty()).then_some(Background { refills, idle_quota })
     }
 
-    /// Questions for more of each lease that runs low. A question to an actor also asks for the leases of
-    /// the same group that will run low soon.
+    /// Questions for more of each lease that runs low. A question to an actor also asks for the
+    /// leases of the same group that will run low soon.
     pub fn refill_tasks(&self, plan: &Plan<'_>) -> Vec<BackgroundTask> {
         let patience = self.patience.deadline;
         let low = |lease_cache: &LeaseCache, name, now| lease_cache.stock_level(name, now, patience) == StockLevel::Low;
@@ -69,7 +69,8 @@ impl<A: Actors> Gate<'_, A> {
         })
     }
 
-    /// One task for each group in which a limit is `due`, about all limits of the group that it `wants`.
+    /// One task for each group in which a limit is `due`, about all limits of the group that it
+    /// `wants`.
     fn tasks(
         &self,
         plan: &Plan<'_>,
@@ -88,7 +89,8 @@ impl<A: Actors> Gate<'_, A> {
                 let wanted = group.limits.iter().filter_map(|met| {
                     let name = group.key(met);
                     let (wish, unreported) = wants(&mut lease_cache, name, met, now)?;
-                    // No request is at stake, so no limit's refusal may stand in another limit's way.
+                    // No request is at stake, so no limit's refusal may stand in another limit's
+                    // way.
                     Some((name, Demand { enforcement: Enforcement::Shadow, ..met.demand(0, wish, unreported) }))
                 });
                 let (names, demands): (Vec<LimitKey>, Vec<Demand>) = wanted.unzip();
@@ -128,13 +130,14 @@ impl<A: Actors> ActorCalls<'_, A> {
         }
     }
 
-    /// Waits until quota tokens lie idle, and gives them back. They are given back once, whether or not
-    /// the call succeeds.
+    /// Waits until quota tokens lie idle, and gives them back. They are given back once, whether or
+    /// not the call succeeds.
     pub async fn return_idle_quota(&self, mut task: BackgroundTask) {
         for _ in 0..CHECKS {
             self.actors.sleep(IDLE).await;
             let now = self.now();
-            // Tokens taken out of the cache are sent once, so not while the actor would not be asked.
+            // Tokens taken out of the cache are sent once, so not while the actor would not be
+            // asked.
             if self.actor_health.borrow().is_silent(&task.actor, now) {
                 continue;
             }

@@ -2,8 +2,9 @@
 
 use crate::limit::time::{Span, Time};
 
-/// How often a request looks whether the answer that another request waits for has come. Promises must
-/// not be shared between requests, so a request polls plain data. Longer adds as much to its latency.
+/// How often a request looks whether the answer that another request waits for has come. Promises
+/// must not be shared between requests, so a request polls plain data. Longer adds as much to its
+/// latency.
 pub const POLL_EVERY: Span = Span::from_millis(2);
 
 /// The time by which a decision, or one stage of it, has to be made.
@@ -32,8 +33,8 @@ impl Deadline {
         self.due.since(now)
     }
 
-    /// The deadline of a stage that begins at `now`. A quarter of the time left is kept for the stages
-    /// that follow, so that one actor that hangs cannot starve them.
+    /// The deadline of a stage that begins at `now`. A quarter of the time left is kept for the
+    /// stages that follow, so that one actor that hangs cannot starve them.
     pub fn for_stage(self, now: Time, later: Later) -> Deadline {
         let kept = match later {
             Later::Nothing => Span::ZERO,
@@ -60,8 +61,8 @@ impl Later {
     }
 }
 
-/// Whether `patience` is under a quarter of a decision's `whole` time. An answer that comes later than
-/// this may be late without any fault of its actor.
+/// Whether `patience` is under a quarter of a decision's `whole` time. An answer that comes later
+/// than this may be late without any fault of its actor.
 pub fn is_short(patience: Span, whole: Span) -> bool {
     patience.times(4) < whole
 }

@@ -1,13 +1,14 @@
 //! Decides about one request: meets its limits one after the other, within one deadline.
 //!
-//! 1. The caller's own limits, so that a caller they refuse has taken nothing of what everyone shares.
+//! 1. The caller's own limits, so that a caller they refuse has taken nothing of what everyone
+//!    shares.
 //! 2. The caller's share of a contended rate.
 //! 3. Permits of the caps.
 //! 4. The shared limits.
 //!
-//! The lease cache is asked first at each stage, and settles most limits without a call. The first refusal
-//! ends the decision. Tokens of a refused request go back into the lease cache, except those that it has
-//! paid to its caller's limits before the one that refused.
+//! The lease cache is asked first at each stage, and settles most limits without a call. The first
+//! refusal ends the decision. Tokens of a refused request go back into the lease cache, except
+//! those that it has paid to its caller's limits before the one that refused.
 
 use crate::gate::deadline::{Deadline, Later, POLL_EVERY};
 use crate::gate::decision::Decision;
@@ -53,8 +54,8 @@ impl<A: Actors> Gate<'_, A> {
         self.decide_with(plan, &NoCaps).await
     }
 
-    /// Decides about a request that meets the limits of `plan` and gets its permits from `caps`, within the
-    /// deadline of its [`Timing`]. A wait for a permit comes on top.
+    /// Decides about a request that meets the limits of `plan` and gets its permits from `caps`,
+    /// within the deadline of its [`Timing`]. A wait for a permit comes on top.
     pub async fn decide_with<'p>(&self, plan: &Plan<'p>, caps: &impl PermitPort<'p>) -> Decision<'p> {
         let mut decision = Decision::default();
         decision.spent.limits = u32::try_from(plan.limits().count()).unwrap_or(u32::MAX);
@@ -84,7 +85,8 @@ impl<A: Actors> Gate<'_, A> {
         self.record_shares(plan, decision);
     }
 
-    /// Meets the limits of `groups` by `deadline`: takes from all, or from none but those that stay paid.
+    /// Meets the limits of `groups` by `deadline`: takes from all, or from none but those that stay
+    /// paid.
     async fn meet<'p>(&self, groups: &[LimitGroup<'p>], paid: Paid, deadline: Deadline, decision: &mut Decision<'p>) {
         let mut limits = limits(groups);
         let mut refused = self.remember(&mut limits, paid);
@@ -135,8 +137,8 @@ impl<A: Actors> Gate<'_, A> {
         }
     }
 
-    /// Waits for tokens that other requests have already asked for; whether an enforced limit then refuses.
-    /// Half of the time left is kept for a question of this request's own.
+    /// Waits for tokens that other requests have already asked for; whether an enforced limit then
+    /// refuses. Half of the time left is kept for a question of this request's own.
     async fn wait(&self, limits: &mut [PendingLimit<'_, '_>], paid: Paid, deadline: Deadline) -> bool {
         let end = deadline.half(self.now());
         let mut noted = false;
@@ -156,8 +158,8 @@ impl<A: Actors> Gate<'_, A> {
         false
     }
 
-    /// Whether another request has a call in flight for a limit that is not settled, which may still be
-    /// answered.
+    /// Whether another request has a call in flight for a limit that is not settled, which may
+    /// still be answered.
     fn is_asked_for(&self, limits: &[PendingLimit<'_, '_>]) -> bool {
         let now = self.now();
         let (lease_cache, actor_health) = (self.lease_cache.borrow(), self.actor_health.borrow());
@@ -166,8 +168,8 @@ impl<A: Actors> Gate<'_, A> {
         open.any(|pending| lease_cache.has_call_in_flight(pending.name, now, self.patience.deadline))
     }
 
-    /// Records the outcomes, and gives back the tokens of a refused request that do not stay paid. Tokens
-    /// taken without the actor are debt that its next question reports.
+    /// Records the outcomes, and gives back the tokens of a refused request that do not stay paid.
+    /// Tokens taken without the actor are debt that its next question reports.
     fn conclude<'p>(&self, limits: Vec<PendingLimit<'_, 'p>>, paid: Paid, decision: &mut Decision<'p>) {
         let kept = match (refusing(&limits), paid) {
             (None, _) => usize::MAX,

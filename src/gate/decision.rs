@@ -123,8 +123,8 @@ pub struct Admission<'p> {
 pub struct Decision<'p> {
     /// The refusal with the longest wait, if a limit refuses the request.
     pub refusal: Option<Refusal<'p>>,
-    /// The earliest useful retry of a refused request, beside the wait of the limit that refused: other
-    /// limits would refuse until then, or the caller has had its share of a contended rate.
+    /// The earliest useful retry of a refused request, beside the wait of the limit that refused:
+    /// other limits would refuse until then, or the caller has had its share of a contended rate.
     pub min_wait: Span,
     /// Refusals by limits in shadow, which stop no request.
     pub shadows: Vec<Refusal<'p>>,
@@ -141,8 +141,8 @@ pub struct Decision<'p> {
 }
 
 impl Refusal<'_> {
-    /// Makes the wait at least `min_wait`. A wait beyond the day's end is not for the next day any more,
-    /// so `until` is dropped then.
+    /// Makes the wait at least `min_wait`. A wait beyond the day's end is not for the next day any
+    /// more, so `until` is dropped then.
     pub fn wait_for(&mut self, min_wait: Span) {
         if self.wait.as_secs_up() < min_wait.as_secs_up() {
             self.until = None;

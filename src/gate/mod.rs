@@ -1,6 +1,7 @@
 //! The decision about one request: which rates and quotas it meets, and whether each lets it pass.
 //!
-//! - [`plan`]: the limits that a request meets, in order, grouped by the actor that holds their state
+//! - [`plan`]: the limits that a request meets, in order, grouped by the actor that holds their
+//!   state
 //! - [`decide`]: meets them one after the other, up to the first refusal
 //! - [`deadline`]: the time of one decision, divided among its stages
 //! - [`permit_port`]: where a request gets the permits of its caps

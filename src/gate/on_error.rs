@@ -1,4 +1,5 @@
-//! What happens to a request at a limit or cap that cannot be checked: the one place that decides `on_error`.
+//! What happens to a request at a limit or cap that cannot be checked: the one place that decides
+//! `on_error`.
 
 use crate::policy::OnError;
 

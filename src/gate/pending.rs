@@ -74,7 +74,8 @@ pub(super) fn record_outcome<'p>(pending: &PendingLimit<'_, 'p>, decision: &mut 
     let refusal = match pending.outcome {
         None => return,
         Some(Outcome::Met { left, more, .. }) => {
-            // The usage of a shared limit is not told to clients: it would tell them about each other.
+            // The usage of a shared limit is not told to clients: it would tell them about each
+            // other.
             if planned.limit.scope != Scope::Global && planned.enforces() {
                 decision.record_usage(LimitUsage { limit: planned.limit, left, more });
             }
@@ -90,7 +91,8 @@ pub(super) fn record_outcome<'p>(pending: &PendingLimit<'_, 'p>, decision: &mut 
     }
 }
 
-/// The wait at a limit that could not be checked: [`TRY_AGAIN`], or until the call budget is renewed.
+/// The wait at a limit that could not be checked: [`TRY_AGAIN`], or until the call budget is
+/// renewed.
 fn unchecked_wait(planned: PlannedLimit<'_>, decision: &Decision<'_>) -> Span {
     let same = decision.unchecked.iter().filter(|unchecked| unchecked.planned.limit.number == planned.limit.number);
     let waits = same.filter_map(|unchecked| match unchecked.error {

@@ -1,4 +1,5 @@
-//! The port by which the gate gets a request's permits: after its caller's limits, before the shared ones.
+//! The port by which the gate gets a request's permits: after its caller's limits, before the
+//! shared ones.
 
 use crate::gate::deadline::Deadline;
 use crate::gate::decision::Admission;
@@ -8,8 +9,8 @@ pub trait PermitPort<'p> {
     /// How many caps the request meets.
     fn caps(&self) -> usize;
 
-    /// Gets a permit of every cap, or keeps none, within `deadline`. A wait for a permit comes on top of
-    /// that time, and is told in [`Admission::waited`].
+    /// Gets a permit of every cap, or keeps none, within `deadline`. A wait for a permit comes on
+    /// top of that time, and is told in [`Admission::waited`].
     fn admit(&self, deadline: Deadline) -> impl Future<Output = Admission<'p>>;
 }
 

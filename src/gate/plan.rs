@@ -18,7 +18,8 @@ pub struct PlannedLimit<'p> {
     pub limit: &'p Limit,
     /// Its binding's name.
     pub binding: &'p str,
-    /// How long it takes to open after a cold start, if it is a shared rate; zero where it is open at once.
+    /// How long it takes to open after a cold start, if it is a shared rate; zero where it is open
+    /// at once.
     pub warmup: Span,
 }
 
@@ -45,7 +46,8 @@ pub struct Plan<'p> {
 }
 
 impl<'p> Plan<'p> {
-    /// The plan for a request that matched `route`, from the address `ip`, with the keys that `key` finds.
+    /// The plan for a request that matched `route`, from the address `ip`, with the keys that `key`
+    /// finds.
     pub fn new(
         policy: &'p Policy,
         route: Option<&'p Binding>,
@@ -162,7 +164,8 @@ impl LimitGroup<'_> {
             demands,
             // What everyone shares is always saved: a crash must not open it for everyone at once.
             durable_after: if self.subject.is_some() { durable_after } else { Span::ZERO },
-            // An actor whose D1 is away answers well before that, so that its other limits still hold.
+            // An actor whose D1 is away answers well before that, so that its other limits still
+            // hold.
             patience: patience.half(),
             horizon: if stage == BudgetStage::Plenty { Span::ZERO } else { call_budget::SAVING_HORIZON },
         }

@@ -1,9 +1,10 @@
 //! `Retry-After`: how long a refused client is told to wait.
 //!
-//! The first limit that refuses ends a decision, and tokens paid before it stay paid. A client that comes
-//! back as soon as that limit has room may therefore be refused by another one: a limit that was not
-//! asked, or one that the refused request itself has emptied. So the wait covers all limits of the plan,
-//! as far as this isolate knows them. A wait that is too short sends a client away twice.
+//! The first limit that refuses ends a decision, and tokens paid before it stay paid. A client that
+//! comes back as soon as that limit has room may therefore be refused by another one: a limit that
+//! was not asked, or one that the refused request itself has emptied. So the wait covers all limits
+//! of the plan, as far as this isolate knows them. A wait that is too short sends a client away
+//! twice.
 
 use crate::gate::decide::Gate;
 use crate::gate::decision::{Decision, Reason};
@@ -13,8 +14,8 @@ use crate::identity::digest::Subject;
 use crate::limit::time::{Span, Time};
 use crate::protocol::rates::Actors;
 
-/// Settles the wait that the client is told: the wait of the limit that refused, a turn of its own in the
-/// crowd that it refused, and no less than what other limits would refuse for.
+/// Settles the wait that the client is told: the wait of the limit that refused, a turn of its own
+/// in the crowd that it refused, and no less than what other limits would refuse for.
 pub fn settle(decision: &mut Decision<'_>, spread: &mut RetrySpread, caller: Subject, wall: Time) {
     let min_wait = decision.min_wait;
     if let Some(refusal) = &mut decision.refusal {

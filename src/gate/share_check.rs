@@ -32,13 +32,14 @@ impl<A: Actors> Gate<'_, A> {
         }
         let Some(refusal) = &mut decision.refusal else { return false };
         charged.into_iter().for_each(|(number, cost)| lease_cache.fair.refund(number, caller, cost, now));
-        // The wait is the caller's own and not the rate's. In the rate's retry queue, every caller after
-        // this one would be told to wait longer.
+        // The wait is the caller's own and not the rate's. In the rate's retry queue, every caller
+        // after this one would be told to wait longer.
         decision.min_wait = core::mem::take(&mut refusal.wait);
         true
     }
 
-    /// Records what the shared rates said to a request, or that a cap refused it before they were asked.
+    /// Records what the shared rates said to a request, or that a cap refused it before they were
+    /// asked.
     pub(super) fn record_shares(&self, plan: &Plan<'_>, decision: &Decision<'_>) {
         let Some(caller) = plan.who else { return };
         let refusing = decision.refusal.as_ref().map(|refusal| (refusal.planned.limit.number, refusal.reason));

@@ -1,5 +1,5 @@
-//! A request's way to the origin and back, where something depends on how it goes: the request holds
-//! permits, the origin has a deadline, or the answer carries a trace.
+//! A request's way to the origin and back, where something depends on how it goes: the request
+//! holds permits, the origin has a deadline, or the answer carries a trace.
 
 use crate::concurrency::plan::RequestKind;
 use crate::http::in_flight::{HeldPermits, NoAnswer};
@@ -29,8 +29,8 @@ pub struct Forward<'a> {
 }
 
 impl Forward<'_> {
-    /// Sends the request to the origin, and returns its answer with `headers` added. Calls `answered` as
-    /// soon as the origin has answered or failed.
+    /// Sends the request to the origin, and returns its answer with `headers` added. Calls
+    /// `answered` as soon as the origin has answered or failed.
     ///
     /// # Errors
     /// The runtime's, should it not take a response that we make.

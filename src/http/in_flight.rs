@@ -1,27 +1,30 @@
-//! The permits of one request while it is under way: at the origin, on its way back, or as a live WebSocket.
+//! The permits of one request while it is under way: at the origin, on its way back, or as a live
+//! WebSocket.
 //!
 //! Facts about the runtime, from experiments on workerd, and how permits are returned in each case:
 //!
-//! - *The client leaves before the origin has answered, and nothing is left to `waitUntil`:* the request's
-//!   context ends on the spot. Its future is never polled again and its timers do not fire; its values are
-//!   dropped later (`runtime::cancel_on_gc`), and the connection to the origin is closed. So a timer in the
-//!   request's own context (`permit_heartbeat.js`) gives heartbeats for its permits. A permit without a
-//!   heartbeat for [`GONE`](crate::concurrency::heartbeats::GONE) is free.
-//! - *The same, while something is left to `waitUntil`:* everything goes on as if the client were there.
-//!   The origin answers, and its body is piped to no client, which never ends. So nothing is left to
-//!   `waitUntil` before the origin has answered, except the log line that counts a flood of refusals in
-//!   shadow a second later.
-//! - *The client leaves while the body is piped:* the pipe fails at once, and the permit is free as soon as
-//!   the origin may have heard of it too. Where the origin's body stands still, the request's signal tells
-//!   (`relay.js`); it needs the compatibility flag `enable_request_signal`.
-//! - *The client leaves while an answer is passed on unpiped:* the context ends with the answer's head,
-//!   timers included, except for work left to `waitUntil`; the signal does not fire. So an answer that
-//!   cannot be piped (a status past 599) is followed by a copy of its body.
-//! - *The client closes only its own side (FIN):* that is not seen before something is written to it.
+//! - *The client leaves before the origin has answered, and nothing is left to `waitUntil`:* the
+//!   request's context ends on the spot. Its future is never polled again and its timers do not
+//!   fire; its values are dropped later (`runtime::cancel_on_gc`), and the connection to the origin
+//!   is closed. So a timer in the request's own context (`permit_heartbeat.js`) gives heartbeats
+//!   for its permits. A permit without a heartbeat for
+//!   [`GONE`](crate::concurrency::heartbeats::GONE) is free.
+//! - *The same, while something is left to `waitUntil`:* everything goes on as if the client were
+//!   there. The origin answers, and its body is piped to no client, which never ends. So nothing is
+//!   left to `waitUntil` before the origin has answered, except the log line that counts a flood of
+//!   refusals in shadow a second later.
+//! - *The client leaves while the body is piped:* the pipe fails at once, and the permit is free as
+//!   soon as the origin may have heard of it too. Where the origin's body stands still, the
+//!   request's signal tells (`relay.js`); it needs the compatibility flag `enable_request_signal`.
+//! - *The client leaves while an answer is passed on unpiped:* the context ends with the answer's
+//!   head, timers included, except for work left to `waitUntil`; the signal does not fire. So an
+//!   answer that cannot be piped (a status past 599) is followed by a copy of its body.
+//! - *The client closes only its own side (FIN):* that is not seen before something is written to
+//!   it.
 //!
-//! Work left to `waitUntil` runs while the answer is being sent, however long that takes, and for at most
-//! 30 seconds afterwards. So heartbeats go on for a body that streams for hours, and a permit that is not
-//! returned is free soon after its end.
+//! Work left to `waitUntil` runs while the answer is being sent, however long that takes, and for
+//! at most 30 seconds afterwards. So heartbeats go on for a body that streams for hours, and a
+//! permit that is not returned is free soon after its end.
 
 use crate::concurrency::permit_lease::OriginOutcome;
 use crate::concurrency::permit_leases::PermitGuard;
@@ -75,8 +78,8 @@ impl HeldPermits {
         self.caps.is_empty()
     }
 
-    /// Starts the heartbeats: the request goes to the origin. The permits outlive this value from now on,
-    /// since the origin hears later than the isolate that a client has left.
+    /// Starts the heartbeats: the request goes to the origin. The permits outlive this value from
+    /// now on, since the origin hears later than the isolate that a client has left.
     pub fn begin(&mut self) {
         if !self.is_empty() {
             self.heartbeat = Some(permit_heartbeat::begin(&self.env, &self.lines()));
@@ -84,8 +87,8 @@ impl HeldPermits {
         }
     }
 
-    /// Waits for the answer that `fetch` promises, for up to `timeout`, and records its latency and outcome
-    /// for adaptive caps.
+    /// Waits for the answer that `fetch` promises, for up to `timeout`, and records its latency and
+    /// outcome for adaptive caps.
     pub async fn wait_for(&self, fetch: Promise, timeout: Option<Span>) -> Result<Response, NoAnswer> {
         let fetch = future_of(fetch);
         let answer = match timeout {
@@ -126,8 +129,8 @@ impl HeldPermits {
         response
     }
 
-    /// The answer that passes on the rest of `response`, and the promise of its end; `None` where no permit
-    /// is left to hold until then.
+    /// The answer that passes on the rest of `response`, and the promise of its end; `None` where
+    /// no permit is left to hold until then.
     fn carry(
         &mut self,
         response: &Response,
@@ -135,8 +138,8 @@ impl HeldPermits {
         kind: RequestKind,
     ) -> Result<Option<(Response, Promise)>, JsValue> {
         let socket = socket(response);
-        // A socket's permit under `in_flight` ends with the origin's answer, and the permit under `sockets`
-        // ends now if the answer is no socket.
+        // A socket's permit under `in_flight` ends with the origin's answer, and the permit under
+        // `sockets` ends now if the answer is no socket.
         let (is_socket, ends) = (socket.is_some(), kind == RequestKind::Socket || socket.is_some());
         self.guards.retain(|guard| {
             let keeps = !ends || guard.cap().name.ends_with("/sockets") == is_socket;
@@ -157,7 +160,8 @@ impl HeldPermits {
         self.until(None, context);
     }
 
-    /// The same after a request to the origin was broken off: the origin hears of that a moment later.
+    /// The same after a request to the origin was broken off: the origin hears of that a moment
+    /// later.
     pub fn end_broken_off(self, context: &Context) {
         self.until(Some(Promise::reject(&JsValue::UNDEFINED)), context);
     }

@@ -1,5 +1,5 @@
-//! The state that one isolate keeps between requests. It is plain data: requests must not share anything
-//! that does I/O.
+//! The state that one isolate keeps between requests. It is plain data: requests must not share
+//! anything that does I/O.
 
 use crate::concurrency::permit_leases::PermitLeases;
 use crate::gate::state::actor_health::ActorHealth;
@@ -68,9 +68,9 @@ impl LoadedPolicy {
         LoadedPolicy { policy, digester, asked, hop }
     }
 
-    /// The mark on requests that this deployment forwards for `authority`, by which it knows them should
-    /// they come back. Without an `ORIGIN` the mark is of that host alone: a request may rightly pass
-    /// through two zones that are both guarded.
+    /// The mark on requests that this deployment forwards for `authority`, by which it knows them
+    /// should they come back. Without an `ORIGIN` the mark is of that host alone: a request may
+    /// rightly pass through two zones that are both guarded.
     pub fn hop(&self, authority: &str) -> String {
         self.hop.clone().unwrap_or_else(|| self.digester.deployment(authority))
     }
@@ -123,8 +123,8 @@ fn bound(policy: Policy, env: &Env) -> Result<Policy, Vec<Fault>> {
     if faults.is_empty() { Ok(policy) } else { Err(faults) }
 }
 
-/// The vars and secrets in `env`: strings, numbers, booleans, arrays and plain objects. Bindings, which
-/// are objects of classes, are left out.
+/// The vars and secrets in `env`: strings, numbers, booleans, arrays and plain objects. Bindings,
+/// which are objects of classes, are left out.
 pub fn vars(env: &Object) -> BTreeMap<String, Value> {
     let names = Object::keys(env);
     names.iter().filter_map(|name| Some((name.as_string()?, var(&Reflect::get(env, &name).ok()?)?))).collect()

@@ -1,8 +1,9 @@
 //! Heartbeats for the permits of requests at the origin: the module's side.
 //!
-//! `permit_heartbeat.js` keeps the list of permits and the timers, outside of the module. They go on when an
-//! instance of the module fails, and tell the next instance about the permits before it looks at a cap.
-//! The list crosses the border as text: one line per cap, its name and the id of the permit, `0` for none.
+//! `permit_heartbeat.js` keeps the list of permits and the timers, outside of the module. They go
+//! on when an instance of the module fails, and tell the next instance about the permits before it
+//! looks at a cap. The list crosses the border as text: one line per cap, its name and the id of
+//! the permit, `0` for none.
 
 use crate::actor::permits::client::PermitClient;
 use crate::concurrency::heartbeats::Id;
@@ -28,8 +29,8 @@ extern "C" {
     fn standing() -> String;
     /// Starts the heartbeats of the permits in `lines`; see [`line`].
     pub fn begin(env: &Env, lines: &str) -> JsValue;
-    /// Ends the heartbeats when `ended` settles, and then releases the permits. `lines` replaces the
-    /// permits, where some were returned early.
+    /// Ends the heartbeats when `ended` settles, and then releases the permits. `lines` replaces
+    /// the permits, where some were returned early.
     pub fn end(heartbeat: &JsValue, context: &Context, lines: Option<&str>, ended: Option<&Promise>);
 }
 
@@ -48,8 +49,9 @@ fn read<'t>(policy: &'t Policy, lines: impl Iterator<Item = &'t str> + 't) -> im
     lines.filter_map(words).filter_map(|(name, id)| Some((Rc::clone(policy.cap(name)?), id)))
 }
 
-/// Tells the isolate's permit leases its holder id, and which permits earlier instances of the module have
-/// left in use. Has to be called before the first permit lease is used; later calls do nothing.
+/// Tells the isolate's permit leases its holder id, and which permits earlier instances of the
+/// module have left in use. Has to be called before the first permit lease is used; later calls do
+/// nothing.
 pub fn name_holder(isolate: &Isolate) {
     let mut leases = isolate.permit_leases.borrow_mut();
     let Some(loaded) = isolate.loaded.as_ref().filter(|_| !leases.has_holder()) else { return };
@@ -104,9 +106,9 @@ impl Permits {
     }
 }
 
-/// Records a heartbeat of each permit in `lines`, renews permits, and returns idle ones. A task that returns
-/// idle permits passes its `checks_left`, and is answered with the lines that it still has to look after.
-/// The answer is a text, or the promise of one where an actor has to be asked.
+/// Records a heartbeat of each permit in `lines`, renews permits, and returns idle ones. A task
+/// that returns idle permits passes its `checks_left`, and is answered with the lines that it still
+/// has to look after. The answer is a text, or the promise of one where an actor has to be asked.
 pub fn heartbeat(env: &Env, lines: &str, checks_left: Option<u32>) -> JsValue {
     let Some(permits) = Permits::read(env, lines) else { return JsValue::from_str("") };
     for (cap, id) in &permits.permits {
@@ -121,8 +123,8 @@ pub fn heartbeat(env: &Env, lines: &str, checks_left: Option<u32>) -> JsValue {
     })
 }
 
-/// Releases the permits in `lines`: their requests have ended. Returns the lines of the caps whose idle
-/// permits the caller of this function has to return.
+/// Releases the permits in `lines`: their requests have ended. Returns the lines of the caps whose
+/// idle permits the caller of this function has to return.
 pub fn release(env: &Env, lines: &str) -> String {
     let Some(permits) = Permits::read(env, lines) else { return String::new() };
     for (cap, id) in &permits.permits {

@@ -1,4 +1,5 @@
-//! One request with everything that its stages share: the isolate, the policy, the runtime's context.
+//! One request with everything that its stages share: the isolate, the policy, the runtime's
+//! context.
 
 use crate::actor::permits::client::PermitClient;
 use crate::actor::rates::client::Client;
@@ -64,8 +65,9 @@ impl<'a> RequestContext<'a> {
         let LoadedPolicy { policy, digester, .. } = self.loaded;
         let mut plan = Plan::new(policy, route, ip, |sources| Some(sources.read(self.incoming)?.subject(digester)));
         if is_preflight(self.incoming.method, |name| self.incoming.header(name)) {
-            // A browser sends a preflight by itself, so it is not counted against its caller. It meets the
-            // shared limits, and shares them as its address: no browser would have sent a key.
+            // A browser sends a preflight by itself, so it is not counted against its caller. It
+            // meets the shared limits, and shares them as its address: no browser would have sent a
+            // key.
             plan.caller.clear();
             plan.who.iter_mut().for_each(|who| who.subject = ip);
         }

@@ -44,8 +44,8 @@ impl RequestLog<'_> {
         }
     }
 
-    /// Logs what the limits and caps refused or would have refused, what could not be checked, and what is
-    /// checked again. `permits` are the request's own.
+    /// Logs what the limits and caps refused or would have refused, what could not be checked, and
+    /// what is checked again. `permits` are the request's own.
     pub fn decision(&self, decision: &Decision<'_>, caller: Subject, permits: &[PermitGuard]) {
         let refusals = decision.refusal.iter().map(|refusal| (refusal, Effect::Refused));
         let shadows = decision.shadows.iter().map(|refusal| (refusal, Effect::Shadow));
@@ -110,7 +110,8 @@ impl RequestLog<'_> {
     }
 }
 
-/// Logs the counts a little later. Should the runtime end this work first, the next refusal logs them.
+/// Logs the counts a little later. Should the runtime end this work first, the next refusal logs
+/// them.
 async fn log_counts_soon(isolate: Rc<Isolate>) {
     sleep(COUNTS_AFTER).await;
     if let Some(loaded) = &isolate.loaded {

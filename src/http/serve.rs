@@ -53,8 +53,8 @@ pub async fn serve(request: Request, env: Env, context: Context) -> Result<JsVal
     }
 }
 
-/// Answers a request that went on to the origin without being waited for here, and that the origin has not
-/// answered. Where nothing was `thrown`, this Worker's module failed instead.
+/// Answers a request that went on to the origin without being waited for here, and that the origin
+/// has not answered. Where nothing was `thrown`, this Worker's module failed instead.
 ///
 /// # Errors
 /// As [`serve`].
@@ -102,8 +102,8 @@ async fn handle(cx: &RequestContext<'_>) -> Result<JsValue, JsValue> {
     let trace = cx.trace(&decision, decided);
     let permits = HeldPermits::new(caps.permits.take(), cx.env.clone());
     let start_background = || cx.start(gate.background(&plan, decision.is_allowed()));
-    // While permits are held, nothing is left to `waitUntil` before the origin has answered; `in_flight`
-    // says why.
+    // While permits are held, nothing is left to `waitUntil` before the origin has answered;
+    // `in_flight` says why.
     let after_origin = decision.is_allowed() && !permits.is_empty();
     if !after_origin {
         start_background();
