@@ -22,6 +22,6 @@ mod limit;
 mod log;
 mod model;
 mod policy;
+mod protocol;
 mod reading;
-mod slots;
 mod support;

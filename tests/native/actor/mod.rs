@@ -1,6 +1,4 @@
-//! The actor's protocol on the host.
+//! Actors on the host, with storage and ledger in memory.
 
-mod counter;
-mod faults;
-mod quota;
-mod wire;
+mod permits;
+mod rates;

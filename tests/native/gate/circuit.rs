@@ -4,7 +4,7 @@ use super::support::{Deployment, now};
 use penstock::gate::state::actor_health::ActorHealth;
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
-use penstock::protocol::circuit_breaker::{CallPermission, CallResult, CircuitBreaker};
+use penstock::protocol::circuit_breaker::{CallPermission, CallResult};
 use penstock::protocol::rates::{ActorKey, CallError};
 
 const NOW: Time = Time::from_millis(1_795_975_200_000);
@@ -12,83 +12,6 @@ const PATIENCE: Span = Span::from_millis(250);
 
 const fn ms(millis: u64) -> Span {
     Span::from_millis(millis)
-}
-
-/// A circuit that opened at [`NOW`], for exactly its first pause.
-fn open() -> CircuitBreaker {
-    let mut circuit = CircuitBreaker::default();
-    circuit.record(CallPermission::Usual, CallResult::Overload, NOW, 128);
-    circuit
-}
-
-#[test]
-fn two_failures_in_a_row_open_it_and_one_is_chance() {
-    let mut circuit = CircuitBreaker::default();
-    for _ in 0..10 {
-        circuit.record(CallPermission::Usual, CallResult::Failure, NOW, 0);
-        assert!(!circuit.is_open());
-        circuit.record(CallPermission::Usual, CallResult::Answer, NOW, 0);
-    }
-    circuit.record(CallPermission::Usual, CallResult::Failure, NOW, 0);
-    circuit.record(CallPermission::Usual, CallResult::Nothing, NOW, 0);
-    assert!(!circuit.is_open(), "who had no time to answer has not failed");
-    circuit.record(CallPermission::Usual, CallResult::Failure, NOW, 0);
-    assert!(circuit.is_open());
-}
-
-#[test]
-fn overload_opens_it_at_once() {
-    assert!(open().is_open());
-}
-
-#[test]
-fn one_question_at_a_time_finds_out_whether_it_is_over() {
-    let mut circuit = open();
-    assert_eq!(circuit.admit(NOW.plus(ms(249)), PATIENCE), None);
-    assert_eq!(circuit.admit(NOW.plus(ms(250)), PATIENCE), Some(CallPermission::Probe));
-    assert_eq!(circuit.admit(NOW.plus(ms(250)), PATIENCE), None, "everybody else goes on without");
-    circuit.record(CallPermission::Probe, CallResult::Answer, NOW.plus(ms(260)), 0);
-    assert_eq!(circuit.admit(NOW.plus(ms(260)), PATIENCE), Some(CallPermission::Usual));
-}
-
-#[test]
-fn a_probe_that_is_never_heard_of_again_makes_room_for_the_next() {
-    let mut circuit = open();
-    assert_eq!(circuit.admit(NOW.plus(ms(400)), PATIENCE), Some(CallPermission::Probe));
-    assert_eq!(circuit.admit(NOW.plus(ms(649)), PATIENCE), None);
-    assert_eq!(circuit.admit(NOW.plus(ms(650)), PATIENCE), Some(CallPermission::Probe));
-}
-
-#[test]
-fn pauses_double_up_to_ten_seconds_and_begin_anew_after_an_answer() {
-    let mut circuit = open();
-    let mut now = NOW;
-    let mut pauses = Vec::new();
-    for _ in 0..8 {
-        let begun = now;
-        while circuit.admit(now, PATIENCE).is_none() {
-            now = now.plus(ms(1));
-        }
-        pauses.push(now.since(begun).as_millis());
-        circuit.record(CallPermission::Probe, CallResult::Failure, now, 128);
-    }
-    assert_eq!(pauses, [250, 500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
-    while circuit.admit(now, PATIENCE).is_none() {
-        now = now.plus(ms(1));
-    }
-    circuit.record(CallPermission::Probe, CallResult::Answer, now, 128);
-    circuit.record(CallPermission::Usual, CallResult::Overload, now, 128);
-    assert_eq!(circuit.admit(now.plus(ms(250)), PATIENCE), Some(CallPermission::Probe));
-}
-
-#[test]
-fn what_was_asked_before_it_opened_changes_nothing_any_more() {
-    let mut circuit = open();
-    for heard in [CallResult::Failure, CallResult::Overload, CallResult::Answer] {
-        circuit.record(CallPermission::Usual, heard, NOW.plus(ms(10)), 255);
-        assert!(circuit.is_open());
-    }
-    assert_eq!(circuit.admit(NOW.plus(ms(250)), PATIENCE), Some(CallPermission::Probe));
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! Permits: what the actor of a cap lends, and the text form of its messages.
+//! A cap's actor, without isolates: each test plays the holders' questions.
 
-mod lending;
-mod wire;
+mod fair_share;
+mod lender;
 
 use core::cell::{Cell, RefCell};
 use penstock::actor::permits::lender::{PermitRow, PermitStore};
@@ -9,15 +9,16 @@ use penstock::policy::Size;
 use penstock::protocol::permits::{PermitAsk, Reserve};
 use std::collections::BTreeMap;
 
-/// A shelf that remembers, or refuses.
+/// A store in memory, which refuses to save while `full`.
 #[derive(Default)]
-struct FakeShelf {
+struct FakeStore {
     rows: RefCell<BTreeMap<u64, PermitRow>>,
     full: Cell<bool>,
+    /// Rows saved so far.
     written: Cell<u32>,
 }
 
-impl PermitStore for FakeShelf {
+impl PermitStore for FakeStore {
     fn save(&self, row: PermitRow) -> Result<u32, String> {
         if self.full.get() {
             return Err("SQLITE_FULL".into());
@@ -33,7 +34,7 @@ impl PermitStore for FakeShelf {
     }
 }
 
-/// A question for more.
+/// Question `number` of `holder`, which keeps `keeps` permits of a cap of `cap` and wants `wants`.
 fn question(holder: u64, number: u64, cap: u64, keeps: u64, wants: u64) -> PermitAsk {
     PermitAsk { holder, number, size: Size::Fixed(cap), keeps, wants, reserve: Reserve::Nothing, sample: None }
 }

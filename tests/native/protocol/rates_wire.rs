@@ -1,5 +1,5 @@
-//! The form of questions and answers. Old and new code talk to each other during a deploy, so these texts may gain
-//! fields, and may not change.
+//! The text of questions and answers about rates and quotas. Old and new code talk to each other
+//! during a deploy, so these texts may gain fields, and must not change.
 
 use crate::support::{ask, quota, rate};
 use penstock::limit::lease::Wish;
@@ -22,7 +22,7 @@ const REPLY: &str = concat!(
 );
 
 #[test]
-fn the_question_format_is_unchanged() {
+fn question_is_written_in_the_pinned_text() {
     let shadow = Demand { enforcement: Enforcement::Shadow, ..quota("api/key", 100, "Asia/Shanghai") };
     let rate = Demand {
         per_request: 2,
@@ -37,7 +37,7 @@ fn the_question_format_is_unchanged() {
 }
 
 #[test]
-fn a_rate_that_warms_up_says_so_in_a_field_that_older_readers_skip() {
+fn warmup_travels_in_a_field_that_older_readers_skip() {
     let slow = Demand { warmup: Span::from_secs(30), ..rate("base/global", Span::from_millis(10), 100) };
     let ask = ask(7, vec![slow]);
     let text = write_ask(&ask);
@@ -46,7 +46,7 @@ fn a_rate_that_warms_up_says_so_in_a_field_that_older_readers_skip() {
 }
 
 #[test]
-fn the_answer_format_is_unchanged() {
+fn answer_is_written_in_the_pinned_text() {
     let refused = |until| Outcome::Refused { left: 0, wait: Span::from_nanos(5), until };
     let outcomes = vec![
         Outcome::Met { left: 4, more: Span::from_secs(12), slot: Span::ZERO, until: None },
@@ -64,7 +64,7 @@ fn the_answer_format_is_unchanged() {
 }
 
 #[test]
-fn what_an_older_reader_would_misunderstand_is_refused() {
+fn other_version_or_impossible_value_is_refused() {
     let newer = |text: &str| text.replacen(r#""v":1"#, r#""v":2"#, 1);
     assert_eq!(read_ask(&newer(ASK)), Err("version 2, expected 1".into()));
     assert_eq!(read_reply(&newer(REPLY), 6), Err("version 2, expected 1".into()));
@@ -76,7 +76,7 @@ fn what_an_older_reader_would_misunderstand_is_refused() {
 
 proptest! {
     #[test]
-    fn nothing_that_arrives_panics(text in ".{0,200}", cut in 0..ASK.len(), byte in "[ -~]") {
+    fn any_text_is_read_or_refused_without_a_panic(text in ".{0,200}", cut in 0..ASK.len(), byte in "[ -~]") {
         for text in [text, format!("{}{byte}{}", &ASK[..cut], &ASK[cut..]), ASK[..cut].to_string()] {
             let _ = read_ask(&text);
             let _ = read_reply(&text, 1);
@@ -85,11 +85,11 @@ proptest! {
 }
 
 #[test]
-fn what_a_newer_one_adds_is_passed_over_by_an_older_reader() {
+fn unknown_fields_are_skipped_and_missing_ones_have_defaults() {
     let more = |text: &str| text.replacen(r#"{"v":1,"#, r#"{"v":1,"later":{"a":[1,2]},"#, 1);
     assert_eq!(read_ask(&more(ASK)), read_ask(ASK));
     assert_eq!(read_reply(&more(REPLY), 6), read_reply(REPLY, 6));
     let older = ASK.replacen(r#","waiting":4"#, "", 1);
     let wish = read_ask(&older).unwrap().demands[0].wish;
-    assert_eq!(wish, Wish { ahead: 30, waiting: 0 }, "an older asker tells of nobody who waits");
+    assert_eq!(wish, Wish { ahead: 30, waiting: 0 }, "an older isolate sends no number of waiting requests");
 }

@@ -1,4 +1,4 @@
-//! Daily quotas through an actor: prepaid from the ledger, exact under races and faults.
+//! Daily quotas at one actor: prepaid from the ledger, and exact under races and faults.
 
 use crate::support::{Fault, World, ask, met, quota, rate, run};
 use futures_util::future::join_all;
@@ -7,17 +7,19 @@ use penstock::protocol::rates::{Ask, Outcome, Reply};
 
 const MINUTE: Span = Span::from_secs(60);
 
+/// Tokens that the ledger counts as used.
 fn used(world: &World) -> u64 {
     world.ledger.used.borrow().values().sum()
 }
 
+/// The number of `asks` that pass, all asked at once.
 fn passing(world: &World, asks: &[Ask]) -> usize {
     let replies = run(join_all(asks.iter().map(|ask| world.answer(ask))));
     replies.iter().filter(|reply| reply.as_ref().is_ok_and(met)).count()
 }
 
 #[test]
-fn qta_01_of_300_at_once_exactly_the_quota_passes() {
+fn qta_01_of_300_requests_at_once_exactly_the_quota_passes() {
     let world = World::default();
     let asks = vec![ask(1, vec![quota("api/key", 100, "UTC")]); 300];
     assert_eq!(passing(&world, &asks), 100);
@@ -25,18 +27,18 @@ fn qta_01_of_300_at_once_exactly_the_quota_passes() {
 }
 
 #[test]
-fn qta_06_refusals_by_a_rate_leave_the_quota_untouched() {
+fn qta_06_request_that_a_rate_refuses_takes_no_quota() {
     let world = World::default();
     let both = ask(1, vec![rate("a", MINUTE, 2), quota("b", 100, "UTC")]);
     for _ in 0..52 {
         world.ask(&both);
     }
     assert_eq!(used(&world), 2);
-    assert_eq!(world.ledger.statements.get(), 2, "and D1 is not even asked");
+    assert_eq!(world.ledger.statements.get(), 2, "D1 is not asked for refused requests");
 }
 
 #[test]
-fn tokens_counted_for_a_request_that_a_rate_then_refused_go_to_the_next_one() {
+fn tokens_counted_for_a_request_that_a_rate_then_refuses_go_to_the_next() {
     let world = World::default();
     // All ten pass the first look, and while D1 counts for each of them the rate runs out.
     let both = ask(1, vec![rate("a", MINUTE, 3), quota("b", 100, "UTC")]);
@@ -47,14 +49,18 @@ fn tokens_counted_for_a_request_that_a_rate_then_refused_go_to_the_next_one() {
         world.forward(MINUTE);
         assert!(world.passes(&both));
     }
-    assert_eq!((used(&world), world.ledger.statements.get()), (10, statements), "the seven were prepaid");
+    assert_eq!(
+        (used(&world), world.ledger.statements.get()),
+        (10, statements),
+        "the tokens of these seven were prepaid"
+    );
     world.forward(MINUTE);
     assert!(world.passes(&both));
     assert_eq!(used(&world), 11);
 }
 
 #[test]
-fn a_second_quotas_refusal_keeps_what_the_first_has_counted_for_later() {
+fn tokens_of_one_quota_are_kept_if_another_quota_refuses() {
     let world = World::default();
     let both = ask(1, vec![quota("wide", 100, "UTC"), quota("narrow", 1, "UTC")]);
     assert!(world.passes(&both));
@@ -65,7 +71,7 @@ fn a_second_quotas_refusal_keeps_what_the_first_has_counted_for_later() {
 }
 
 #[test]
-fn a_used_up_quota_is_refused_from_memory_until_a_minute_has_passed_and_until_midnight() {
+fn used_up_quota_is_refused_from_memory_for_a_minute_or_until_midnight() {
     let world = World::default();
     let daily = ask(1, vec![quota("a", 1, "UTC")]);
     assert!(world.passes(&daily));
@@ -126,7 +132,7 @@ fn qta_05_requests_that_wait_for_d1_together_take_no_more_than_the_rate_has() {
 }
 
 #[test]
-fn a_lost_answer_costs_a_token_and_is_not_repeated() {
+fn lost_answer_of_d1_costs_a_token_and_is_not_repeated() {
     let world = World::default();
     let daily = ask(1, vec![quota("a", 5, "UTC")]);
     world.ledger.fault.set(Fault::Lost);

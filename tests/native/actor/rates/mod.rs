@@ -1,0 +1,5 @@
+//! Rates and quotas at one actor.
+
+mod answer;
+mod buckets;
+mod quota;
