@@ -12,7 +12,7 @@ use crate::gate::state::call_budget::BudgetStage;
 use crate::gate::state::tokens::{RoundTrip, Tokens};
 use crate::limit::time::{Span, Time};
 use crate::protocol::circuit_breaker::CallPermission;
-use crate::protocol::rates::{Actors, Ask, CallError, Demand, Enforcement, Intent, Outcome, Reply};
+use crate::protocol::rates::{Actors, Ask, CallError, Demand, Enforcement, Intent, Outcome, Reply, Terms};
 use futures_util::future::join_all;
 
 /// A question for one group's actor.
@@ -79,7 +79,7 @@ impl<A: Actors> Gate<'_, A> {
         let takes = permission.is_ok() && intent == Intent::Take;
         let open = limits.iter().filter(|pending| pending.is_open_at(group));
         let demands = open.map(|pending| {
-            let (cost, terms) = (pending.planned.limit.cost, pending.planned.terms());
+            let (cost, terms) = (pending.limit.cost, Terms::of(pending.limit));
             let (wish, unreported) = match takes {
                 true => {
                     let mut lease_cache = self.lease_cache.borrow_mut();
@@ -87,7 +87,7 @@ impl<A: Actors> Gate<'_, A> {
                 }
                 false => Default::default(),
             };
-            pending.planned.demand(cost, wish, unreported)
+            Demand::of(pending.limit, cost, wish, unreported)
         });
         let stage = self.actor_health.borrow().budget.stage(asked);
         let ask = group.ask(intent, demands.collect(), self.patience.durable_after, patience, stage);
@@ -98,7 +98,7 @@ impl<A: Actors> Gate<'_, A> {
     /// most questions of slow callers are left out, where `on_error` lets them pass unchecked.
     fn is_left_out(&self, group: &LimitGroup<'_>, now: Time) -> bool {
         let mut actor_health = self.actor_health.borrow_mut();
-        let may_pass = || group.limits.iter().all(|met| on_error::may_pass(met.limit.on_error));
+        let may_pass = || group.limits.iter().all(|limit| on_error::may_pass(limit.on_error));
         actor_health.budget.stage(now) == BudgetStage::Sampling && may_pass() && !actor_health.sample()
     }
 
@@ -156,17 +156,17 @@ impl<A: Actors> Gate<'_, A> {
             pending.outcome = Some(outcome);
             pending.held = Tokens::taken(&demand.terms, demand.cost, &outcome, round_trip);
             if outcome == Outcome::Unknown {
-                decision.unchecked.push(Unchecked { planned: pending.planned, error: error.clone() });
+                decision.unchecked.push(Unchecked { limit: pending.limit, error: error.clone() });
                 self.decide_unchecked(pending, demand, round_trip.heard);
-            } else if self.actor_health.borrow_mut().mark_checked(pending.planned.limit.number, &group.actor) {
-                decision.restored.push(pending.planned);
+            } else if self.actor_health.borrow_mut().mark_checked(pending.limit.number, &group.actor) {
+                decision.restored.push(pending.limit);
             }
         }
     }
 
     /// Has `on_error` decide about a limit that could not be checked.
     fn decide_unchecked(&self, pending: &mut PendingLimit<'_, '_>, demand: &Demand, now: Time) {
-        let (limit, group) = (pending.planned.limit, pending.group);
+        let (limit, group) = (pending.limit, pending.group);
         self.actor_health.borrow_mut().mark_unchecked(limit.number, &group.actor);
         let actions = OnErrorActions {
             open: || None,

@@ -3,14 +3,15 @@
 
 use crate::gate::actor_calls::ActorCalls;
 use crate::gate::decide::Gate;
-use crate::gate::plan::{Plan, PlannedLimit, Timing};
+use crate::gate::plan::{Plan, Timing};
 use crate::gate::state::call_budget;
 use crate::gate::state::lease_cache::{IDLE, LeaseCache, LimitKey};
 use crate::gate::state::tokens::RoundTrip;
 use crate::limit::lease::{StockLevel, Wish};
 use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
-use crate::protocol::rates::{ActorKey, Actors, Ask, Demand, Enforcement, Intent, Outcome};
+use crate::policy::Limit;
+use crate::protocol::rates::{ActorKey, Actors, Ask, Demand, Enforcement, Intent, Outcome, Terms};
 use crate::protocol::validate::valid_reply;
 use futures_util::future::join_all;
 
@@ -54,17 +55,17 @@ impl<A: Actors> Gate<'_, A> {
     pub fn refill_tasks(&self, plan: &Plan<'_>) -> Vec<BackgroundTask> {
         let patience = self.patience.deadline;
         let low = |lease_cache: &LeaseCache, name, now| lease_cache.stock_level(name, now, patience) == StockLevel::Low;
-        self.tasks(plan, low, |lease_cache, name, met, now| {
+        self.tasks(plan, low, |lease_cache, name, limit, now| {
             let wants = lease_cache.stock_level(name, now, patience) != StockLevel::Enough;
-            wants.then(|| lease_cache.wish_for(name, &met.terms(), met.limit.cost, now, patience))
+            wants.then(|| lease_cache.wish_for(name, &Terms::of(limit), limit.cost, now, patience))
         })
     }
 
     /// Tasks for quota tokens that the isolate holds and that no task looks after yet.
     pub fn idle_quota_tasks(&self, plan: &Plan<'_>) -> Vec<BackgroundTask> {
         let held = |lease_cache: &LeaseCache, name, now| lease_cache.holds_quota(name, now);
-        self.tasks(plan, held, |lease_cache, name, met, now| {
-            let quota = matches!(met.limit.allowance, Allowance::Quota(_));
+        self.tasks(plan, held, |lease_cache, name, limit, now| {
+            let quota = matches!(limit.allowance, Allowance::Quota(_));
             (quota && lease_cache.claim_return(name, now)).then(Default::default)
         })
     }
@@ -75,7 +76,7 @@ impl<A: Actors> Gate<'_, A> {
         &self,
         plan: &Plan<'_>,
         due: impl Fn(&LeaseCache, LimitKey, Time) -> bool,
-        wants: impl Fn(&mut LeaseCache, LimitKey, &PlannedLimit<'_>, Time) -> Option<(Wish, u64)>,
+        wants: impl Fn(&mut LeaseCache, LimitKey, &Limit, Time) -> Option<(Wish, u64)>,
     ) -> Vec<BackgroundTask> {
         let mut lease_cache = self.lease_cache.borrow_mut();
         let now = lease_cache.now((self.wall)());
@@ -83,15 +84,15 @@ impl<A: Actors> Gate<'_, A> {
         let stage = self.actor_health.borrow().budget.stage(now);
         groups
             .filter_map(|group| {
-                if !group.limits.iter().any(|met| due(&lease_cache, group.key(met), now)) {
+                if !group.limits.iter().any(|limit| due(&lease_cache, group.key(limit), now)) {
                     return None;
                 }
-                let wanted = group.limits.iter().filter_map(|met| {
-                    let name = group.key(met);
-                    let (wish, unreported) = wants(&mut lease_cache, name, met, now)?;
+                let wanted = group.limits.iter().filter_map(|limit| {
+                    let name = group.key(limit);
+                    let (wish, unreported) = wants(&mut lease_cache, name, limit, now)?;
                     // No request is at stake, so no limit's refusal may stand in another limit's
                     // way.
-                    Some((name, Demand { enforcement: Enforcement::Shadow, ..met.demand(0, wish, unreported) }))
+                    Some((name, Demand { enforcement: Enforcement::Shadow, ..Demand::of(limit, 0, wish, unreported) }))
                 });
                 let (names, demands): (Vec<LimitKey>, Vec<Demand>) = wanted.unzip();
                 let Timing { durable_after, .. } = self.patience;

@@ -19,7 +19,7 @@ use crate::gate::state::actor_health::ActorHealth;
 use crate::gate::state::lease_cache::LeaseCache;
 use crate::gate::state::local_limiter::LocalLimiter;
 use crate::limit::time::{Span, Time};
-use crate::protocol::rates::{Actors, Intent};
+use crate::protocol::rates::{Actors, Intent, Terms};
 use std::cell::RefCell;
 
 /// Everything that a decision needs besides its plan.
@@ -111,14 +111,14 @@ impl<A: Actors> Gate<'_, A> {
         let mut lease_cache = self.lease_cache.borrow_mut();
         let now = lease_cache.now((self.wall)());
         for pending in limits.iter_mut().filter(|pending| pending.outcome.is_none()) {
-            pending.outcome = lease_cache.denied(pending.name, pending.planned.limit.cost, now);
+            pending.outcome = lease_cache.denied(pending.name, pending.limit.cost, now);
         }
         let Some(refusing) = refusing(limits) else { return false };
         if paid == Paid::Before {
             for pending in limits.iter().filter(|pending| pending.order < refusing && pending.held.is_none()) {
-                let cost = pending.planned.limit.cost;
+                let cost = pending.limit.cost;
                 if lease_cache.spend(pending.name, cost, now).is_none() {
-                    lease_cache.add_debt(pending.name, &pending.planned.terms(), cost, now);
+                    lease_cache.add_debt(pending.name, &Terms::of(pending.limit), cost, now);
                 }
             }
         }
@@ -130,7 +130,7 @@ impl<A: Actors> Gate<'_, A> {
         let mut lease_cache = self.lease_cache.borrow_mut();
         let now = lease_cache.now((self.wall)());
         for pending in limits.iter_mut().filter(|pending| pending.outcome.is_none()) {
-            if let Some((held, outcome)) = lease_cache.spend(pending.name, pending.planned.limit.cost, now) {
+            if let Some((held, outcome)) = lease_cache.spend(pending.name, pending.limit.cost, now) {
                 pending.held = Some(held);
                 pending.outcome = Some(outcome);
             }
@@ -147,7 +147,7 @@ impl<A: Actors> Gate<'_, A> {
                 noted = true;
                 let mut lease_cache = self.lease_cache.borrow_mut();
                 let open = limits.iter().filter(|pending| pending.outcome.is_none());
-                open.for_each(|pending| lease_cache.note_waiting(pending.name, pending.planned.limit.cost));
+                open.for_each(|pending| lease_cache.note_waiting(pending.name, pending.limit.cost));
             }
             self.actors.sleep(POLL_EVERY).await;
             if self.remember(limits, paid) {

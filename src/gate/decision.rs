@@ -1,6 +1,5 @@
 //! The result of a decision about one request, and its cost.
 
-use crate::gate::plan::PlannedLimit;
 use crate::identity::digest::Subject;
 use crate::limit::time::{Span, Time};
 use crate::policy::{Binding, Cap, Limit};
@@ -25,7 +24,7 @@ pub enum Reason {
 #[derive(Clone, Debug)]
 pub struct Refusal<'p> {
     /// The limit.
-    pub planned: PlannedLimit<'p>,
+    pub limit: &'p Limit,
     /// Why it refuses.
     pub reason: Reason,
     /// How long until this limit would let the request pass, if no other request came.
@@ -66,7 +65,7 @@ pub struct LimitUsage<'p> {
 #[derive(Clone, Debug)]
 pub struct Unchecked<'p> {
     /// The limit.
-    pub planned: PlannedLimit<'p>,
+    pub limit: &'p Limit,
     /// Why its actor gave no answer; `None` where the actor answered and D1 did not.
     pub error: Option<CallError>,
 }
@@ -131,7 +130,7 @@ pub struct Decision<'p> {
     /// Limits that could not be checked.
     pub unchecked: Vec<Unchecked<'p>>,
     /// Limits that are checked again, and could not be before.
-    pub restored: Vec<PlannedLimit<'p>>,
+    pub restored: Vec<&'p Limit>,
     /// The usage of the caller's own limit with the fewest requests left, where the request passed.
     pub tightest: Option<LimitUsage<'p>>,
     /// What the caps said.

@@ -1,12 +1,12 @@
 //! A limit while it is being decided, and how its outcome becomes part of the decision.
 
 use crate::gate::decision::{Decision, LimitUsage, Reason, Refusal};
-use crate::gate::plan::{LimitGroup, PlannedLimit};
+use crate::gate::plan::LimitGroup;
 use crate::gate::state::lease_cache::LimitKey;
 use crate::gate::state::tokens::Tokens;
 use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
-use crate::policy::{Mode, Scope};
+use crate::policy::{Limit, Mode, Scope};
 use crate::protocol::rates::{CallError, Demand, Outcome};
 
 /// The wait that a client is told where a limit cannot be checked.
@@ -17,7 +17,7 @@ pub(super) struct PendingLimit<'s, 'p> {
     /// The index of its group in the plan.
     pub order: usize,
     pub group: &'s LimitGroup<'p>,
-    pub planned: PlannedLimit<'p>,
+    pub limit: &'p Limit,
     /// Its key in the lease cache.
     pub name: LimitKey,
     /// The outcome; `None` while it is open, or where the request passes uncounted.
@@ -38,9 +38,9 @@ impl PendingLimit<'_, '_> {
 /// All limits of `groups`, none of them settled.
 pub(super) fn limits<'s, 'p>(groups: &'s [LimitGroup<'p>]) -> Vec<PendingLimit<'s, 'p>> {
     let of_group = |(order, group): (usize, &'s LimitGroup<'p>)| {
-        group.limits.iter().map(move |planned| {
-            let name = group.key(planned);
-            PendingLimit { order, group, planned: *planned, name, outcome: None, held: None, alone: None }
+        group.limits.iter().map(move |limit| {
+            let name = group.key(limit);
+            PendingLimit { order, group, limit: *limit, name, outcome: None, held: None, alone: None }
         })
     };
     groups.iter().enumerate().flat_map(of_group).collect()
@@ -55,16 +55,16 @@ pub(super) fn settled(limits: &[PendingLimit<'_, '_>]) -> u32 {
 pub(super) fn refusing(limits: &[PendingLimit<'_, '_>]) -> Option<usize> {
     let refuses = |pending: &&PendingLimit<'_, '_>| {
         let refused = !matches!(pending.outcome, None | Some(Outcome::Met { .. }));
-        refused && pending.planned.enforces()
+        refused && pending.limit.enforces()
     };
     limits.iter().find(refuses).map(|pending| pending.order)
 }
 
 /// Records one limit's outcome in the decision.
 pub(super) fn record_outcome<'p>(pending: &PendingLimit<'_, 'p>, decision: &mut Decision<'p>) {
-    let PendingLimit { planned, group, .. } = *pending;
+    let PendingLimit { limit, group, .. } = *pending;
     let refusal = |reason, wait, until: Option<u64>, left| Refusal {
-        planned,
+        limit,
         reason,
         wait,
         until: until.map(|secs| Time::from_millis(secs.saturating_mul(1_000))),
@@ -76,16 +76,16 @@ pub(super) fn record_outcome<'p>(pending: &PendingLimit<'_, 'p>, decision: &mut 
         Some(Outcome::Met { left, more, .. }) => {
             // The usage of a shared limit is not told to clients: it would tell them about each
             // other.
-            if planned.limit.scope != Scope::Global && planned.enforces() {
-                decision.record_usage(LimitUsage { limit: planned.limit, left, more });
+            if limit.scope != Scope::Global && limit.enforces() {
+                decision.record_usage(LimitUsage { limit, left, more });
             }
             return;
         }
-        Some(Outcome::Refused { left, wait, until }) => refusal(reason(planned), wait, until, left),
+        Some(Outcome::Refused { left, wait, until }) => refusal(reason(limit), wait, until, left),
         Some(Outcome::Full { wait }) => refusal(Reason::OverCapacity, wait, None, 0),
-        Some(Outcome::Unknown) => refusal(Reason::LimiterUnavailable, unchecked_wait(planned, decision), None, 0),
+        Some(Outcome::Unknown) => refusal(Reason::LimiterUnavailable, unchecked_wait(limit, decision), None, 0),
     };
-    match planned.limit.mode {
+    match limit.mode {
         Mode::Enforce => decision.refuse(refusal),
         Mode::Shadow => decision.shadows.push(refusal),
     }
@@ -93,8 +93,8 @@ pub(super) fn record_outcome<'p>(pending: &PendingLimit<'_, 'p>, decision: &mut 
 
 /// The wait at a limit that could not be checked: [`TRY_AGAIN`], or until the call budget is
 /// renewed.
-fn unchecked_wait(planned: PlannedLimit<'_>, decision: &Decision<'_>) -> Span {
-    let same = decision.unchecked.iter().filter(|unchecked| unchecked.planned.limit.number == planned.limit.number);
+fn unchecked_wait(limit: &Limit, decision: &Decision<'_>) -> Span {
+    let same = decision.unchecked.iter().filter(|unchecked| unchecked.limit.number == limit.number);
     let waits = same.filter_map(|unchecked| match unchecked.error {
         Some(CallError::OverBudget(wait)) => Some(wait),
         _ => None,
@@ -102,8 +102,8 @@ fn unchecked_wait(planned: PlannedLimit<'_>, decision: &Decision<'_>) -> Span {
     waits.fold(TRY_AGAIN, Span::max)
 }
 
-fn reason(planned: PlannedLimit<'_>) -> Reason {
-    match (&planned.limit.allowance, planned.limit.scope) {
+fn reason(limit: &Limit) -> Reason {
+    match (&limit.allowance, limit.scope) {
         (Allowance::Quota(_), _) => Reason::QuotaExhausted,
         (Allowance::Rate(_), Scope::Global) => Reason::OverCapacity,
         (Allowance::Rate(_), Scope::Ip | Scope::Key) => Reason::RateLimited,

@@ -12,7 +12,7 @@ use crate::gate::plan::Plan;
 use crate::gate::state::retry_spread::{RetrySpread, wait_while_unchecked};
 use crate::identity::digest::Subject;
 use crate::limit::time::{Span, Time};
-use crate::protocol::rates::Actors;
+use crate::protocol::rates::{Actors, Terms};
 
 /// Settles the wait that the client is told: the wait of the limit that refused, a turn of its own
 /// in the crowd that it refused, and no less than what other limits would refuse for.
@@ -21,7 +21,7 @@ pub fn settle(decision: &mut Decision<'_>, spread: &mut RetrySpread, caller: Sub
     if let Some(refusal) = &mut decision.refusal {
         refusal.wait = match refusal.reason {
             Reason::LimiterUnavailable => wait_while_unchecked(refusal.wait, caller),
-            _ => spread.wait_for_turn(refusal.planned.limit, refusal.wait, caller, wall),
+            _ => spread.wait_for_turn(refusal.limit, refusal.wait, caller, wall),
         };
         refusal.wait_for(min_wait);
     }
@@ -36,10 +36,10 @@ impl<A: Actors> Gate<'_, A> {
         let mut lease_cache = self.lease_cache.borrow_mut();
         let now = lease_cache.now((self.wall)());
         let groups = plan.caller.iter().chain(&plan.shared);
-        let limits = groups.flat_map(|group| group.limits.iter().map(|met| (group.key(met), met)));
+        let limits = groups.flat_map(|group| group.limits.iter().map(|limit| (group.key(limit), limit)));
         let waits = limits
-            .filter(|(_, met)| met.enforces())
-            .map(|(name, met)| lease_cache.min_wait(name, &met.terms(), met.limit.cost, now));
+            .filter(|(_, limit)| limit.enforces())
+            .map(|(name, limit)| lease_cache.min_wait(name, &Terms::of(limit), limit.cost, now));
         waits.max().unwrap_or_default()
     }
 }

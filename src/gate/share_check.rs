@@ -4,7 +4,7 @@
 use crate::gate::decide::Gate;
 use crate::gate::decision::{Decision, Reason, Refusal};
 use crate::gate::on_error;
-use crate::gate::plan::{Plan, PlannedLimit};
+use crate::gate::plan::Plan;
 use crate::limit::gcra::Gcra;
 use crate::limit::rate::Allowance;
 use crate::policy::{Limit, Mode, Scope};
@@ -20,12 +20,12 @@ impl<A: Actors> Gate<'_, A> {
         }
         let now = lease_cache.now((self.wall)());
         let mut charged = Vec::new();
-        for (met, _) in contended(plan) {
-            let Limit { number, cost, .. } = *met.limit;
+        for (limit, _) in contended(plan) {
+            let Limit { number, cost, .. } = *limit;
             match lease_cache.fair.wait_for(number, caller, cost, now) {
                 Some(wait) => {
                     let reason = Reason::OverCapacity;
-                    decision.refuse(Refusal { planned: met, reason, wait, until: None, left: 0, subject: None });
+                    decision.refuse(Refusal { limit, reason, wait, until: None, left: 0, subject: None });
                 }
                 None => charged.push((number, cost)),
             }
@@ -42,15 +42,15 @@ impl<A: Actors> Gate<'_, A> {
     /// asked.
     pub(super) fn record_shares(&self, plan: &Plan<'_>, decision: &Decision<'_>) {
         let Some(caller) = plan.who else { return };
-        let refusing = decision.refusal.as_ref().map(|refusal| (refusal.planned.limit.number, refusal.reason));
+        let refusing = decision.refusal.as_ref().map(|refusal| (refusal.limit.number, refusal.reason));
         let mut lease_cache = self.lease_cache.borrow_mut();
         if refusing.is_none() && lease_cache.fair.is_empty() {
             return;
         }
         let now = lease_cache.now((self.wall)());
-        for (met, gcra) in contended(plan) {
-            let Limit { number, cost, on_error, .. } = *met.limit;
-            let unchecked = || decision.unchecked.iter().any(|unchecked| unchecked.planned.limit.number == number);
+        for (limit, gcra) in contended(plan) {
+            let Limit { number, cost, on_error, .. } = *limit;
+            let unchecked = || decision.unchecked.iter().any(|unchecked| unchecked.limit.number == number);
             match refusing {
                 // Requests pass uncounted, so there is no rate to share.
                 _ if on_error::passes_uncounted(on_error) && unchecked() => lease_cache.fair.end(number, now),
@@ -66,10 +66,10 @@ impl<A: Actors> Gate<'_, A> {
 }
 
 /// The enforced rates of `plan` that everyone shares.
-fn contended<'a, 'p>(plan: &'a Plan<'p>) -> impl Iterator<Item = (PlannedLimit<'p>, Gcra)> + 'a {
-    plan.shared.iter().flat_map(|group| &group.limits).filter_map(|met| match &met.limit.allowance {
-        Allowance::Rate(rate) if met.limit.mode == Mode::Enforce && met.limit.scope == Scope::Global => {
-            Some((*met, rate.gcra()))
+fn contended<'a, 'p>(plan: &'a Plan<'p>) -> impl Iterator<Item = (&'p Limit, Gcra)> + 'a {
+    plan.shared.iter().flat_map(|group| &group.limits).filter_map(|limit| match &limit.allowance {
+        Allowance::Rate(rate) if limit.mode == Mode::Enforce && limit.scope == Scope::Global => {
+            Some((*limit, rate.gcra()))
         }
         _ => None,
     })

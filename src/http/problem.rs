@@ -87,7 +87,7 @@ impl<'p> Problem<'p> {
         style: HeaderStyle,
         now: Time,
     ) -> Problem<'p> {
-        let limit = refusal.planned.limit;
+        let limit = refusal.limit;
         let retry_after = refusal.wait.retry_after_secs();
         let retry_at = retry_at(refusal, now);
         let detail = problem_detail::limit_refused(refusal, retry_after, &retry_at);
@@ -207,18 +207,15 @@ impl<'p> Problem<'p> {
 /// The limits for `RateLimit-Policy`: the limit that refused, then the others that count this
 /// caller and are enforced.
 fn policies<'p>(refusal: &Refusal<'p>, plan: &Plan<'p>) -> Vec<&'p Limit> {
-    let others = plan.limits().filter(|planned| planned.limit.scope != Scope::Global && planned.enforces());
-    core::iter::once(refusal.planned)
-        .chain(others.filter(|planned| planned.limit.name != refusal.planned.limit.name))
-        .map(|planned| planned.limit)
-        .collect()
+    let others = plan.limits().filter(|limit| limit.scope != Scope::Global && limit.enforces());
+    core::iter::once(refusal.limit).chain(others.filter(|limit| limit.name != refusal.limit.name)).collect()
 }
 
 /// The moment of the next useful attempt (RFC 3339): in a quota's own zone, usually at its
 /// midnight; in UTC for a rate.
 fn retry_at(refusal: &Refusal<'_>, now: Time) -> String {
     let at = refusal.until.unwrap_or_else(|| whole_second(now.plus(refusal.wait.max(Span::from_secs(1)))));
-    zone(refusal.planned.limit).map_or_else(|| Zone::utc().rfc3339(at), |zone| zone.rfc3339(at))
+    zone(refusal.limit).map_or_else(|| Zone::utc().rfc3339(at), |zone| zone.rfc3339(at))
 }
 
 /// The zone of a quota; `None` for a rate.

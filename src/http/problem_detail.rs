@@ -7,7 +7,7 @@ use crate::policy::{Cap, Limit, Scope, Size};
 /// Explains a refusal by a limit. `retry_after` is in seconds, and `retry_at` is the same moment in
 /// RFC 3339.
 pub fn limit_refused(refusal: &Refusal<'_>, retry_after: u64, retry_at: &str) -> String {
-    let Limit { name, allowance, scope, .. } = refusal.planned.limit;
+    let Limit { name, allowance, scope, .. } = refusal.limit;
     let wait = seconds(retry_after);
     let caller = match scope {
         Scope::Ip => "this address",

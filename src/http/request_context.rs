@@ -148,7 +148,7 @@ impl<'a> RequestContext<'a> {
         'a: 'p,
     {
         let policy = &self.loaded.policy;
-        let words = policy.binding(refusal.planned.binding).map(Binding::operator_message).unwrap_or_default();
+        let words = policy.binding(&refusal.limit.binding).map(Binding::operator_message).unwrap_or_default();
         Problem::refusal(refusal, plan, words, policy.settings.headers, decided)
     }
 

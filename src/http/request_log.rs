@@ -50,7 +50,7 @@ impl RequestLog<'_> {
         let refusals = decision.refusal.iter().map(|refusal| (refusal, Effect::Refused));
         let shadows = decision.shadows.iter().map(|refusal| (refusal, Effect::Shadow));
         for (refusal, effect) in refusals.chain(shadows) {
-            let key = || RefusalKey::Limit(refusal.planned.limit.number, refusal.reason, effect);
+            let key = || RefusalKey::Limit(refusal.limit.number, refusal.reason, effect);
             self.refusal(key, |ray| log::refusal(refusal, effect, ray));
         }
         for unchecked in &decision.unchecked {
@@ -61,7 +61,7 @@ impl RequestLog<'_> {
         if let Some(stage) = self.isolate.actor_health.borrow_mut().budget.stage_change(clock::now()) {
             log::warning("BUDGET", stage.words());
         }
-        decision.restored.iter().for_each(|met| self.restored(&met.limit.name));
+        decision.restored.iter().for_each(|limit| self.restored(&limit.name));
         self.admission(&decision.caps, caller, permits);
     }
 

@@ -103,9 +103,9 @@ impl RefusalLine<'_> {
 /// The line about a refusal by a limit.
 pub fn refusal_line(refusal: &Refusal<'_>, effect: Effect, ray: Option<&str>) -> String {
     let line = RefusalLine {
-        limit: Some(&refusal.planned.limit.name),
-        scope: Some(refusal.planned.limit.scope.as_str()),
-        binding: Some(refusal.planned.binding),
+        limit: Some(&refusal.limit.name),
+        scope: Some(refusal.limit.scope.as_str()),
+        binding: Some(&refusal.limit.binding),
         wait: Some(refusal.wait.retry_after_secs()),
         caller: refusal.subject.map(|subject| subject.to_string()),
         ray: ray.map(cut),

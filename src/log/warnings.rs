@@ -31,7 +31,7 @@ impl RecentWarnings {
 
     /// Returns the warning that a limit could not be checked. `None` within the interval.
     pub fn unchecked(&mut self, unchecked: &Unchecked<'_>, now: Time) -> Option<String> {
-        let Limit { name, on_error, .. } = unchecked.planned.limit;
+        let Limit { name, on_error, .. } = unchecked.limit;
         let cause = match &unchecked.error {
             Some(error) => error.to_string(),
             None => "D1 does not answer, or lacks its table: wrangler d1 migrations apply DB".to_string(),

@@ -1,6 +1,7 @@
 //! The fields that hold limits: `per_ip`, `per_key` and `global`.
 
 use crate::limit::rate::Allowance;
+use crate::limit::time::Span;
 use crate::policy::fault::Faults;
 use crate::policy::json_table::{self, TableFields};
 use crate::policy::limit::{Limit, Mode, OnError, Scope};
@@ -54,17 +55,26 @@ impl<'a> Allowed<'a> {
     }
 
     /// Makes the limits of the binding called `binding`. Where `on_error` is not given, `global`
-    /// limits are closed and the others local.
-    pub(super) fn into_limits(self, binding: &str, cost: u64, mode: Mode, on_error: Option<OnError>) -> Vec<Limit> {
+    /// limits are closed and the others local. `warmup` is for `global` ones.
+    pub(super) fn into_limits(
+        self,
+        binding: &str,
+        cost: u64,
+        mode: Mode,
+        on_error: Option<OnError>,
+        warmup: Option<Span>,
+    ) -> Vec<Limit> {
         let scope = self.scope;
         let on_error = on_error.unwrap_or(match scope {
             Scope::Ip | Scope::Key => OnError::Local,
             Scope::Global => OnError::Closed,
         });
+        let warmup = warmup.filter(|_| scope == Scope::Global).unwrap_or_default();
         let numbered = (1_usize..).zip(self.entries);
         let named = numbered.map(|(number, (_, allowance))| {
             let suffix = if number == 1 { String::new() } else { format!("-{number}") };
-            Limit { name: format!("{binding}/{scope}{suffix}"), number: 0, scope, allowance, cost, mode, on_error }
+            let (name, binding) = (format!("{binding}/{scope}{suffix}"), binding.to_owned());
+            Limit { name, binding, number: 0, scope, allowance, cost, mode, on_error, warmup }
         });
         named.collect()
     }

@@ -102,7 +102,10 @@ pub(super) fn read(
         allowed.check_cost(cost, &table, faults);
     }
     let limits = mode.map_or_else(Vec::new, |mode| {
-        allowed.into_iter().flat_map(|allowed| allowed.into_limits(&name, cost, mode, on_error)).collect()
+        allowed
+            .into_iter()
+            .flat_map(|allowed| allowed.into_limits(&name, cost, mode, on_error, capacity.warmup))
+            .collect()
     });
     let binding = Binding {
         name,

@@ -6,12 +6,15 @@
 use core::fmt;
 
 use crate::limit::rate::Allowance;
+use crate::limit::time::Span;
 
 /// One rate or quota of one binding and scope.
 #[derive(Clone, Debug)]
 pub struct Limit {
     /// The name in refusals, headers and logs: `login/ip`, `api/key-2`.
     pub name: String,
+    /// The name of its binding: `login`, `base`.
+    pub binding: String,
     /// The position among all limits of the policy, from 0. It is a short name of the limit within
     /// one isolate, because its policy never changes.
     pub number: u32,
@@ -26,6 +29,21 @@ pub struct Limit {
     pub mode: Mode,
     /// The result for a request if the limit cannot be checked.
     pub on_error: OnError,
+    /// How long a `global` rate takes to open after a cold start; zero if it is open at once, and for
+    /// every other limit.
+    pub warmup: Span,
+}
+
+impl Limit {
+    /// Whether the limit refuses, rather than only logs that it would.
+    pub fn enforces(&self) -> bool {
+        self.mode == Mode::Enforce
+    }
+
+    /// Whether it is a quota of calendar days.
+    pub fn is_quota(&self) -> bool {
+        matches!(self.allowance, Allowance::Quota(_))
+    }
 }
 
 /// The requests that a limit counts together.

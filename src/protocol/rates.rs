@@ -16,7 +16,9 @@ use crate::limit::bucket_table::BucketId;
 use crate::limit::calendar::Zone;
 use crate::limit::gcra::Gcra;
 use crate::limit::lease::Wish;
+use crate::limit::rate::Allowance;
 use crate::limit::time::Span;
+use crate::policy::{Limit, Mode};
 
 /// Whether the actor hands out tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +86,36 @@ impl Ask {
     }
 }
 
+impl Terms {
+    /// The terms of `limit`.
+    pub fn of(limit: &Limit) -> Terms {
+        match &limit.allowance {
+            Allowance::Rate(rate) => Terms::Rate(rate.gcra()),
+            Allowance::Quota(quota) => Terms::Quota(quota.count(), quota.zone().clone()),
+        }
+    }
+}
+
 impl Demand {
+    /// The demand for `cost` tokens of `limit`, 0 where only the `wish` is asked for, with the tokens
+    /// that are `unreported` so far.
+    pub fn of(limit: &Limit, cost: u64, wish: Wish, unreported: u64) -> Demand {
+        Demand {
+            limit: limit.name.clone(),
+            terms: Terms::of(limit),
+            cost,
+            per_request: limit.cost,
+            wish,
+            unreported,
+            unused: None,
+            enforcement: match limit.mode {
+                Mode::Enforce => Enforcement::Enforced,
+                Mode::Shadow => Enforcement::Shadow,
+            },
+            warmup: limit.warmup,
+        }
+    }
+
     /// The name of the limit's bucket for `subject`. It does not depend on the terms, so a limit
     /// keeps its buckets when its rate changes: a TAT is a time, whatever the rate.
     pub fn bucket(&self, subject: Option<Subject>) -> BucketId {

@@ -155,7 +155,7 @@ fn who_has_had_its_share_is_told_when_there_is_more() {
         let decision = deployment.request("/", 2, None);
         if let Some(refusal) = decision.refusal {
             assert_eq!(refusal.reason, Reason::OverCapacity);
-            assert_eq!(refusal.planned.limit.name, "base/global");
+            assert_eq!(refusal.limit.name, "base/global");
             let wait = refusal.wait.max(decision.min_wait);
             assert!(wait > Span::ZERO && wait < Span::from_secs(3), "{wait:?}");
             shares += u32::from(deployment.calls.get() == calls);
@@ -348,7 +348,7 @@ fn the_wait_of_a_caller_that_has_had_its_share_pushes_nobody_else_back() {
             return None;
         }
         let subject = Subject::from_bytes([ip; 16]);
-        Some(returns.wait_for_turn(refusal.planned.limit, refusal.wait, subject, now()))
+        Some(returns.wait_for_turn(refusal.limit, refusal.wait, subject, now()))
     };
     (0..30).find_map(&mut line).expect("someone has had its share for long");
     let newcomer = (200..250).find_map(&mut line).expect("the rate has no room for all");

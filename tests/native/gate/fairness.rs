@@ -70,5 +70,5 @@ fn of_several_refusals_the_longest_wait_is_told() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"per_ip": ["2/s", "2/h", "2/min"]}}"#);
     assert_eq!(deployment.passing(3, "/", 1, None), 2);
     let refusal = deployment.request("/", 1, None).refusal.unwrap();
-    assert_eq!((refusal.planned.limit.name.as_str(), refusal.wait), ("base/ip-2", Span::from_secs(1_800)));
+    assert_eq!((refusal.limit.name.as_str(), refusal.wait), ("base/ip-2", Span::from_secs(1_800)));
 }

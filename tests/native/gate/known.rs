@@ -15,7 +15,7 @@ fn a_flood_that_a_key_refuses_from_memory_keeps_nobody_out_longer_than_told() {
     let deployment = Deployment::new(KEY_BEFORE_IP);
     assert_eq!(deployment.passing(500, "/", 1, Some(1)), 5);
     let refusal = deployment.request("/", 1, Some(1)).refusal.unwrap();
-    assert_eq!(refusal.planned.limit.name, "base/key");
+    assert_eq!(refusal.limit.name, "base/key");
     deployment.forward(refusal.wait);
     assert!(deployment.passes("/", 1, Some(1)), "it waited exactly as told");
 }

@@ -10,7 +10,7 @@ use penstock::limit::time::Span;
 /// Who refuses, and how long whoever obeys waits.
 fn told<'p>(decision: &Decision<'p>) -> Option<(&'p str, Span)> {
     let refusal = decision.refusal.as_ref()?;
-    Some((refusal.planned.limit.name.as_str(), refusal.wait.max(decision.min_wait)))
+    Some((refusal.limit.name.as_str(), refusal.wait.max(decision.min_wait)))
 }
 
 const fn secs(count: u64) -> Span {

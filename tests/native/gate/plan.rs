@@ -21,7 +21,7 @@ fn names(path: &str, keyed: bool) -> Vec<Vec<String>> {
         keyed.then(|| Subject::from_bytes([number; 16]))
     });
     let groups = plan.caller.iter().chain(&plan.shared);
-    groups.map(|group| group.limits.iter().map(|met| met.limit.name.clone()).collect()).collect()
+    groups.map(|group| group.limits.iter().map(|limit| limit.name.clone()).collect()).collect()
 }
 
 #[test]

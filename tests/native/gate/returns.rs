@@ -31,12 +31,11 @@ impl ContendedRate {
     fn wait_for(&mut self, reason: Reason, who: u32, at: Time, truly: Span) -> u64 {
         let subject = subject(who);
         let plan = Plan::new(&self.policy, None, subject, |_| Some(subject));
-        let met = plan
-            .limits()
-            .find(|met| met.limit.name != "base/ip" || self.policy.base.as_ref().unwrap().limits.len() == 1);
+        let met =
+            plan.limits().find(|limit| limit.name != "base/ip" || self.policy.base.as_ref().unwrap().limits.len() == 1);
         let wait = match reason {
             Reason::LimiterUnavailable => wait_while_unchecked(truly, subject),
-            _ => self.returns.wait_for_turn(met.unwrap().limit, truly, subject, at),
+            _ => self.returns.wait_for_turn(met.unwrap(), truly, subject, at),
         };
         wait.as_secs_up().max(1)
     }

@@ -42,10 +42,10 @@ impl Refused {
     fn problem<'p>(&self, policy: &'p Policy) -> Problem<'p> {
         let me = Subject::from_bytes([1; 16]);
         let plan = Plan::new(policy, policy.route("GET", "h", "/login"), me, |_| Some(me));
-        let planned = plan.limits().find(|planned| planned.limit.name == self.limit).unwrap();
+        let limit = plan.limits().find(|limit| limit.name == self.limit).unwrap();
         let Refused { reason, wait, until, .. } = *self;
-        let operator = policy.binding(planned.binding).map(Binding::operator_message).unwrap();
-        let refusal = Refusal { planned, reason, wait, until, left: 0, subject: None };
+        let operator = policy.binding(&limit.binding).map(Binding::operator_message).unwrap();
+        let refusal = Refusal { limit, reason, wait, until, left: 0, subject: None };
         Problem::refusal(&refusal, &plan, operator, policy.settings.headers, NOW)
     }
 

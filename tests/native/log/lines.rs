@@ -3,17 +3,17 @@
 use super::with_limit;
 use penstock::concurrency::plan::{RequestKind, planned_caps};
 use penstock::gate::decision::{CapRefusal, Reason, Refusal};
-use penstock::gate::plan::PlannedLimit;
+
 use penstock::identity::Subject;
 use penstock::limit::time::Span;
 use penstock::log::lines::{Effect, RefusalKey, blocked_line, cap_refusal_line, counted_line, refusal_line};
-use penstock::policy::{Block, Policy};
+use penstock::policy::{Block, Limit, Policy};
 use std::collections::BTreeMap;
 
-/// A refusal by `planned` with a wait of 11.5 s.
-fn refusal(planned: PlannedLimit<'_>) -> Refusal<'_> {
+/// A refusal by `limit` with a wait of 11.5 s.
+fn refusal(limit: &Limit) -> Refusal<'_> {
     Refusal {
-        planned,
+        limit,
         reason: Reason::RateLimited,
         wait: Span::from_millis(11_500),
         until: None,
@@ -24,9 +24,9 @@ fn refusal(planned: PlannedLimit<'_>) -> Refusal<'_> {
 
 #[test]
 fn refusal_is_one_json_line() {
-    with_limit(|planned| {
+    with_limit(|limit| {
         assert_eq!(
-            refusal_line(&refusal(planned), Effect::Refused, Some("8f2a-LAX")),
+            refusal_line(&refusal(limit), Effect::Refused, Some("8f2a-LAX")),
             concat!(
                 r#"{"event":"refused","limit":"base/ip","scope":"ip","reason":"rate_limited","binding":"base","wait":12,"#,
                 r#""caller":"abababababababababababababababab","ray":"8f2a-LAX"}"#,
@@ -82,9 +82,9 @@ fn refusal_by_a_full_cap_is_one_json_line() {
 
 #[test]
 fn clients_text_in_a_line_is_escaped_and_cut() {
-    with_limit(|planned| {
+    with_limit(|limit| {
         let ray = "\n\"\u{1b}[31m".repeat(10_000);
-        let line = refusal_line(&refusal(planned), Effect::Shadow, Some(&ray));
+        let line = refusal_line(&refusal(limit), Effect::Shadow, Some(&ray));
         assert!(line.len() < 1_500 && !line.contains(['\n', '\u{1b}']), "{line}");
         let value: serde_json::Value = serde_json::from_str(&line).unwrap();
         assert_eq!(value["shadow"], true);

@@ -8,9 +8,9 @@ use penstock::protocol::rates::CallError;
 
 #[test]
 fn sto_04_repeated_trouble_is_one_warning_per_limit_and_interval() {
-    with_limit(|planned| {
+    with_limit(|limit| {
         let mut warnings = RecentWarnings::default();
-        let unchecked = Unchecked { planned, error: Some(CallError::Overloaded) };
+        let unchecked = Unchecked { limit, error: Some(CallError::Overloaded) };
         let at = |secs| Time::from_millis(1_000_000).plus(Span::from_secs(secs));
         let line = warnings.unchecked(&unchecked, at(0)).unwrap();
         assert!(line.contains(r#""place":"base/ip""#) && line.contains("overloaded"), "{line}");

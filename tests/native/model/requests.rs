@@ -42,7 +42,7 @@ impl ModelWorld {
                 .caller
                 .iter()
                 .chain(&plan.shared)
-                .flat_map(|group| group.limits.iter().map(|met| (met.limit.name.clone(), group.key(met))));
+                .flat_map(|group| group.limits.iter().map(|limit| (limit.name.clone(), group.key(limit))));
             let port = Port {
                 shared: Rc::clone(&shared),
                 task: id,
@@ -128,14 +128,14 @@ fn admit(shared: &Shared, plan: &Plan<'_>, record: &Record) {
         let mut takes =
             taken.iter().filter(|question| question.actor == group.actor && question.ask.intent == Intent::Take);
         let take = takes.next();
-        for met in &group.limits {
-            let asked = take.filter(|take| take.ask.demands.iter().any(|demand| demand.limit == met.limit.name));
+        for limit in &group.limits {
+            let asked = take.filter(|take| take.ask.demands.iter().any(|demand| demand.limit == limit.name));
             let in_hand = take.map_or(in_hand, |take| take.asked);
             let answer = asked.and_then(|take| take.answer.as_ref());
-            let quota = matches!(met.terms(), Terms::Quota(..));
+            let quota = matches!(Terms::of(limit), Terms::Quota(..));
             let at = answer.map_or(in_hand, |answer| if quota { answer.begun } else { answer.done });
-            for _ in 0..met.limit.cost {
-                admitted.push(Admission { limit: met.limit.number, at });
+            for _ in 0..limit.cost {
+                admitted.push(Admission { limit: limit.number, at });
             }
         }
     };
@@ -143,7 +143,7 @@ fn admit(shared: &Shared, plan: &Plan<'_>, record: &Record) {
         note(group, first_shared);
     }
     for group in &plan.shared {
-        debug_assert!(group.limits.iter().all(|met| met.limit.scope == Scope::Global));
+        debug_assert!(group.limits.iter().all(|limit| limit.scope == Scope::Global));
         note(group, now);
     }
     admitted.sort_unstable();
