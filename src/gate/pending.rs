@@ -40,7 +40,7 @@ pub(super) fn limits<'s, 'p>(groups: &'s [LimitGroup<'p>]) -> Vec<PendingLimit<'
     let of_group = |(order, group): (usize, &'s LimitGroup<'p>)| {
         group.limits.iter().map(move |limit| {
             let name = group.key(limit);
-            PendingLimit { order, group, limit: *limit, name, outcome: None, held: None, alone: None }
+            PendingLimit { order, group, limit, name, outcome: None, held: None, alone: None }
         })
     };
     groups.iter().enumerate().flat_map(of_group).collect()
