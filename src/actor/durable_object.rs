@@ -80,8 +80,7 @@ impl DurableObject for BucketActor {
 }
 
 impl BucketActor {
-    /// Makes sure that an alarm goes off at `work_at` or before, if there is work; returns the rows
-    /// written.
+    /// Makes sure that an alarm goes off at `work_at`, if there is work; returns the rows written.
     async fn wake_by(&self, work_at: Option<Time>) -> Result<u32> {
         match work_at {
             Some(at) => self.alarm.set_by(self.state.storage(), at).await,
@@ -96,8 +95,8 @@ fn respond(header: &str, text: &str) -> Result<Response> {
     Ok(response)
 }
 
-/// Answers with a failure. The sentence travels in both headers, since the isolate reads the one
-/// that belongs to its question.
+/// Answers with a failure. The sentence travels in both headers: the isolate reads the one that
+/// belongs to its question.
 fn refuse(failure: &Failure) -> Result<Response> {
     let printable = failure.problem.chars().filter(|c| (' '..='~').contains(c));
     let text: String = printable.take(LONGEST_PROBLEM).collect();

@@ -1,5 +1,4 @@
-//! An actor's answer to a question about rates and quotas: look, prepay quotas from D1, look again,
-//! take.
+//! An actor's answer about rates and quotas: look, prepay quotas from D1, look again, take.
 //!
 //! Only D1 makes an answer wait, and the actor serves other questions meanwhile. The actor
 //! therefore takes nothing from a rate before its last wait is over. Tokens that D1 has counted by
@@ -77,8 +76,7 @@ fn look(
         let Some(gcra) = target.rate() else { continue };
         reply.rows = reply.rows.saturating_add(buckets.advance_warmup(target, &gcra, store, now)?);
         let bucket = buckets.table.get(target.id);
-        // A TAT that was cut down is saved, or the next life of the actor would begin with the old
-        // one.
+        // A TAT that was cut down is saved, or the actor's next life would begin with the old one.
         let settled = gcra.clamp_tat(bucket.tat, now, max_lead(&gcra, target.demand.cost));
         if settled < bucket.tat {
             reply.rows = reply.rows.saturating_add(store.save(target.id, settled)?);
