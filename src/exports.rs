@@ -14,8 +14,8 @@ fn start() {
 }
 
 /// Answers a request. The result is a `Response`, the object of
-/// [`fetch_api::forward`](crate::http::fetch_api::forward), or a promise of either. Exported without
-/// `worker`'s own macro, which would make every answer a promise.
+/// [`fetch_api::forward`](crate::http::fetch_api::forward), or a promise of either. Exported
+/// without `worker`'s own macro, which would make every answer a promise.
 #[wasm_bindgen]
 pub fn fetch(request: web_sys::Request, env: Env, context: worker_sys::Context) -> JsValue {
     value_or_promise(runtime::clock::read_once_per_poll(http::serve::serve(request, env, context)))

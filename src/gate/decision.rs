@@ -100,7 +100,7 @@ impl Spent {
     }
 }
 
-/// What the caps said to a request.
+/// The result at a request's caps.
 #[derive(Clone, Debug, Default)]
 pub struct Admission<'p> {
     /// The cap that refuses the request, if one does. The request then has no permit.
@@ -133,7 +133,7 @@ pub struct Decision<'p> {
     pub restored: Vec<&'p Limit>,
     /// The usage of the caller's own limit with the fewest requests left, where the request passed.
     pub tightest: Option<LimitUsage<'p>>,
-    /// What the caps said.
+    /// The result at the caps.
     pub caps: Admission<'p>,
     /// The cost, that of the caps included.
     pub spent: Spent,

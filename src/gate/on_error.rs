@@ -1,5 +1,4 @@
-//! What happens to a request at a limit or cap that cannot be checked: the one place that decides
-//! `on_error`.
+//! The one place that decides by `on_error`: a request at a limit or cap that cannot be checked.
 
 use crate::policy::OnError;
 

@@ -12,6 +12,7 @@
 //! - [`lease`]: tokens taken ahead of their use, and why no more are admitted by it.
 //! - [`warmup`]: a rate that opens slowly after a cold start.
 //! - [`adaptive`]: a cap on requests in flight that finds its own size.
+//! - [`jitter`]: draws by chance, and delays that stay the same for one caller.
 //! - [`monotonic`]: a clock that never steps back, made from one that may.
 
 pub mod adaptive;

@@ -29,8 +29,8 @@ pub struct Limit {
     pub mode: Mode,
     /// The result for a request if the limit cannot be checked.
     pub on_error: OnError,
-    /// How long a `global` rate takes to open after a cold start; zero if it is open at once, and for
-    /// every other limit.
+    /// How long a `global` rate takes to open after a cold start; zero if it is open at once, and
+    /// for every other limit.
     pub warmup: Span,
 }
 

@@ -97,8 +97,8 @@ impl Terms {
 }
 
 impl Demand {
-    /// The demand for `cost` tokens of `limit`, 0 where only the `wish` is asked for, with the tokens
-    /// that are `unreported` so far.
+    /// The demand for `cost` tokens of `limit`, 0 where only the `wish` is asked for, with the
+    /// tokens that are `unreported` so far.
     pub fn of(limit: &Limit, cost: u64, wish: Wish, unreported: u64) -> Demand {
         Demand {
             limit: limit.name.clone(),

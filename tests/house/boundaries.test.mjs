@@ -146,5 +146,5 @@ test("the file that decides on_error has to decide all choices", () => {
   const without = (text) => text.replaceAll("OnError::Open", "_");
   checkout.assertBreaks("on-error", { [ON_ERROR]: without }, `${ON_ERROR}: does not decide OnError::Open`);
   const renamed = (text) => text.replace("enum OnError", "enum Otherwise");
-  checkout.assertBreaks("on-error", { "src/policy/mod.rs": renamed }, "src: there is no `enum OnError`");
+  checkout.assertBreaks("on-error", { "src/policy/limit.rs": renamed }, "src: there is no `enum OnError`");
 });

@@ -1,12 +1,8 @@
 //! Learns the base latency: the mean latency of requests that meet no queue.
 
-use crate::limit::adaptive::follow::{NOISY, PROBE_SOON, Phase, QUEUEING};
+use crate::limit::adaptive::follow::{NOISY, PROBE_SOON, QUEUEING};
+use crate::limit::adaptive::state::{AdaptiveCap, MAX_CONFIDENCE, Phase, ROOM};
 use crate::limit::adaptive::window::WindowStats;
-use crate::limit::adaptive::{AdaptiveCap, ROOM};
-
-/// The largest number of requests that the base latency rests on. A window of as many requests then
-/// counts for half. With a larger number, a changed origin would be noticed later.
-pub(super) const MAX_CONFIDENCE: f64 = 400.0;
 
 impl AdaptiveCap {
     /// Learns from a window without a queue, measured under `cap`. `used` tells whether that cap

@@ -1,7 +1,8 @@
-//! Resizes the cap after each window.
+//! Records samples, and resizes the cap after each window.
 
-use crate::limit::adaptive::window::WindowStats;
-use crate::limit::adaptive::{AdaptiveCap, ROOM};
+use crate::limit::adaptive::state::{AdaptiveCap, Descent, Phase, ROOM};
+use crate::limit::adaptive::window::{Sample, WindowStats};
+use crate::limit::time::Time;
 
 /// A latency above the base latency by this factor is a sign of a queue.
 pub(super) const QUEUEING: f64 = 1.2;
@@ -28,36 +29,21 @@ pub(super) const PROBE_AFTER: u32 = 24;
 /// The window number to go on from after a doubtful measurement, so that the next one comes soon.
 pub(super) const PROBE_SOON: u32 = 20;
 
-/// The rule by which the cap is resized.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Phase {
-    /// The cap doubles.
-    Start,
-    /// The start has seen one sign of a queue. A second one in a row ends it.
-    Suspect,
-    /// The cap follows the latency.
-    Follow,
-    /// Failures have lowered the cap. It grows back quickly, up to this size: half of the old one.
-    Recover(f64),
-    /// The cap is lowered to measure the base latency, since this number of windows.
-    Probe(u32),
-}
-
-/// The slowest window of a descent, in which the cap is lowered from window to window.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Descent {
-    /// The mean latency of the slowest window, in nanoseconds.
-    slowest: f64,
-    /// The cap in that window.
-    cap: f64,
-}
-
 impl AdaptiveCap {
+    /// Records an isolate's sample. Returns whether the cap may have changed.
+    pub fn record(&mut self, sample: &Sample, now: Time) -> bool {
+        self.window.add(sample, now);
+        let Some(window) = self.window.close(now) else { return false };
+        self.follow(&window);
+        self.size = self.size.clamp(self.floor, self.ceiling);
+        true
+    }
+
     /// Resizes the cap after a window.
     ///
     /// The `fit` is the new cap that the window's latency asks for, as a part of the cap in force
     /// then: base latency × (1 + [`ROOM`]) / latency.
-    pub(super) fn follow(&mut self, window: &WindowStats) {
+    fn follow(&mut self, window: &WindowStats) {
         let cap = window.cap.max(1.0);
         if window.failed > FAILING {
             // The latency of the other requests says little about a queue then.

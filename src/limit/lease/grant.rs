@@ -1,7 +1,7 @@
 //! The actor's side of a lease: how many slots it grants, and for how long they should last.
 
 use crate::limit::gcra::Gcra;
-use crate::limit::lease::{HORIZON, LONGEST_HORIZON, SHARE};
+use crate::limit::lease::bounds::{HORIZON, LONGEST_HORIZON, SHARE};
 use crate::limit::time::{Span, Time};
 
 /// The shortest useful hold: a grant has to outlast its own way to the holder. A bucket whose τ is

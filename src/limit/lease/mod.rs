@@ -3,6 +3,7 @@
 //! - `slice`: the [`Lease`], a slice of a rate's schedule that its holder spends without asking.
 //! - `grant`: how many slots an actor gives in reply to a wish, and for how long.
 //! - `saved_tat`: the TAT on an actor's disk, which runs ahead of the true one.
+//! - `bounds`: how much a holder may have, and for how long.
 //! - `slow_start`: how many tokens a holder asks for.
 //!
 //! **Why this is exact.** The schedule of a limit is a row of slots, one emission interval T apart.
@@ -30,26 +31,14 @@
 //! - An actor takes a chunk of the day's quota from D1. It holds at most two chunks, each at most a
 //!   [`SHARE`] of the rest of the day.
 
+mod bounds;
 mod grant;
 mod saved_tat;
 mod slice;
 mod slow_start;
 
+pub use bounds::{HORIZON, LONGEST_HORIZON, SHARE};
 pub use grant::{GrantedSlots, Horizon, Wish, grant, leasable, max_lead};
 pub use saved_tat::SavedTat;
 pub use slice::Lease;
 pub use slow_start::{SlowStart, StockLevel};
-
-use crate::limit::time::Span;
-
-/// A holder gets at most one part in `SHARE` of the tokens that are left. Near the limit grants
-/// therefore shrink, and no holder starves the others.
-pub const SHARE: u64 = 8;
-
-/// The shortest horizon, which is how long a grant should last. A longer one would lose more tokens
-/// when a caller stops. A shorter one would cost more calls; with this one, a caller of a few
-/// hundred requests per second causes a few calls per second.
-pub const HORIZON: Span = Span::from_millis(500);
-
-/// The longest horizon, to which an actor with too many calls stretches it.
-pub const LONGEST_HORIZON: Span = Span::from_secs(10);

@@ -2,7 +2,7 @@
 //! requests need no write.
 
 use crate::limit::gcra::Gcra;
-use crate::limit::lease::SHARE;
+use crate::limit::lease::bounds::SHARE;
 use crate::limit::time::{Span, Time};
 
 /// Saves further apart than this belong to a slow bucket, which saves its exact TAT at each
