@@ -88,8 +88,10 @@ processes.stop();
 
 const text = `# Where a request's time goes
 
+This page answers: where does a request's processor time go?
+
 Written by \`make profile\`: processor time of the runtime's process, over ${CONNECTIONS} connections, medians of ${ROUNDS} turns of ${REQUESTS} requests each.
-What a line costs more than another is what is different about it.
+The difference between two lines is the cost of what differs between them.
 
 ${tables.join("\n")}
 ${STEPS}`;

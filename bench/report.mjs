@@ -85,6 +85,8 @@ export function report(results) {
   const [cpu] = os.cpus();
   return `# Benchmarks
 
+This page answers: what do requests, latency and platform calls cost with Penstock, beside other limiters?
+
 Written by \`make bench\`, which measures all of this in one run. ${results.quick ? "**This was a quick run: too short to quote.** " : ""}${os.cpus().length} × ${cpu.model.trim()},
 ${os.type()} ${os.release().split("-")[0]}, workerd ${results.workerd}; callers, origin and runtime share the machine.
 

@@ -7,9 +7,12 @@ use penstock::limit::time::Span;
 pub const HEAD: &str = "\
 # What a global limit costs
 
+This page answers: how many calls to Durable Objects does a `global` limit cost where many isolates
+share it, and is it exact there?
+
 `make fleet` simulates isolates before the one actor of a `global` limit and writes this page. The
 code that runs is Penstock's own: each request goes through a gate and its isolate's lease cache,
-each call through the actor's counter. Round trips take 10 ms, requests arrive at random (Poisson),
+each call through the actor's buckets. Round trips take 10 ms, requests arrive at random (Poisson),
 and no two clocks agree.
 ";
 

@@ -6,8 +6,10 @@ use std::fmt::Write;
 
 const INTRO: &str = "# What a request is read as
 
-Every spelling of the same request should meet the same limit. So before it is matched and counted, what was sent is read as the
-right column says; what goes on to the origin is what was sent. The tests check each line.
+This page answers: how does Penstock read the path, host, address and key of a request, and which
+spellings count as the same? Every spelling of one request should meet the same limit. The right
+column is the reading by which a request is matched and counted; the origin receives the request as
+it was sent. The tests check each line.
 ";
 
 #[test]
