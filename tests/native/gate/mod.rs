@@ -1,17 +1,19 @@
-//! The gate over actors in memory: who is charged, who is refused, and what happens when nobody answers.
+//! The gate over actors in memory. A file has the tests of the source file of its name, except:
+//!
+//! - `impossible_replies`: a gate whose actor gives answers that no correct actor can give
+//! - `interleavings`: one isolate whose questions are answered late, never, or in any order
+//! - `support`: a deployment in memory, and faults to inject
+//! - `askers`: simulated callers
 
-mod alone;
-mod budget;
-mod circuit;
+mod askers;
+mod background;
 mod deadline;
-mod failing;
-mod fair;
-mod fairness;
+mod decide;
 mod impossible_replies;
-mod known;
-mod lease_cache;
-mod leases;
-mod least;
+mod interleavings;
+mod on_error;
 mod plan;
-mod returns;
+mod retry_after;
+mod share_check;
+mod state;
 mod support;

@@ -1,4 +1,4 @@
-//! Which limits a request meets.
+//! The limits that a request meets, and their order.
 
 use super::support::Deployment;
 use penstock::gate::plan::Plan;
@@ -25,7 +25,7 @@ fn names(path: &str, keyed: bool) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn one_stop_for_an_address_one_per_key_and_one_per_shared_limit_narrow_before_wide_quotas_last() {
+fn groups_are_address_then_keys_then_shared_limits_with_quotas_last() {
     assert_eq!(
         names("/api/x", true),
         [
@@ -39,7 +39,7 @@ fn one_stop_for_an_address_one_per_key_and_one_per_shared_limit_narrow_before_wi
 }
 
 #[test]
-fn without_a_key_its_limits_are_not_met_and_all_others_are() {
+fn request_without_a_key_meets_all_other_limits() {
     assert_eq!(
         names("/api/x", false),
         [vec!["base/ip", "api/ip", "api/ip-2"], vec!["api/global"], vec!["base/global-2"], vec!["base/global"]]
@@ -47,18 +47,18 @@ fn without_a_key_its_limits_are_not_met_and_all_others_are() {
 }
 
 #[test]
-fn a_binding_with_keys_of_its_own_has_a_stop_of_its_own() {
+fn binding_with_its_own_key_has_its_own_group() {
     assert_eq!(names("/own", true)[1..3], [vec!["base/key"], vec!["own/key"]]);
 }
 
 #[test]
-fn an_unmatched_request_and_one_whose_binding_is_off_meet_base() {
+fn unmatched_request_and_binding_in_mode_off_meet_base() {
     assert_eq!(names("/elsewhere", false), names("/off", false));
     assert_eq!(names("/off", false)[0], ["base/ip"]);
 }
 
 #[test]
-fn ops_01_an_exempt_route_meets_nothing_and_its_neighbours_do() {
+fn ops_01_exempt_route_meets_nothing_and_its_neighbours_do() {
     assert_eq!(names("/healthz", true), Vec::<Vec<String>>::new());
     assert_eq!(names("/healthzz", false)[0], ["base/ip"]);
 }

@@ -1,4 +1,4 @@
-//! Every actor of a deployment in memory, and a request to send past them.
+//! A deployment in memory: one isolate, all its actors, and faults to inject.
 
 use crate::support::{EVENING, Turn, World, run};
 use core::cell::{Cell, RefCell};
@@ -20,20 +20,86 @@ thread_local! {
     static NOW: Cell<Time> = const { Cell::new(EVENING) };
 }
 
+/// Reads the clock of the isolate and its actors.
 pub fn now() -> Time {
     NOW.get()
 }
 
-/// A deployment: its actors by name, and a trouble that they may all be in.
+/// A fault that a test injects. A test that ends before the fault was met fails, because it would
+/// pass without the fault as well.
+pub struct Fault<T> {
+    now: RefCell<Option<T>>,
+    injected: Cell<bool>,
+    met: Cell<bool>,
+}
+
+impl<T> Default for Fault<T> {
+    fn default() -> Fault<T> {
+        Fault { now: RefCell::default(), injected: Cell::default(), met: Cell::default() }
+    }
+}
+
+impl<T: Clone> Fault<T> {
+    /// Injects the fault, or ends it with `None`.
+    pub fn replace(&self, fault: Option<T>) {
+        self.injected.set(self.injected.get() || fault.is_some());
+        self.now.replace(fault);
+    }
+
+    /// Returns the fault if it is injected now and `applies`.
+    fn meet(&self, applies: impl Fn(&T) -> bool) -> Option<T> {
+        let fault = self.now.borrow().clone().filter(applies);
+        self.met.set(self.met.get() || fault.is_some());
+        fault
+    }
+}
+
+impl<T> Drop for Fault<T> {
+    fn drop(&mut self) {
+        let missed = self.injected.get() && !self.met.get();
+        assert!(!missed || std::thread::panicking(), "the test injects a fault that no call has met");
+    }
+}
+
+/// The actors that a fault is about.
+#[derive(Clone, Copy, Debug)]
+pub enum Which {
+    All,
+    /// The actors of addresses.
+    Ip,
+    /// The actors of keys.
+    Key,
+    /// The actors of shared limits.
+    Shared,
+    /// The actor of the shared limit of this name.
+    Limit(&'static str),
+}
+
+impl Which {
+    fn includes(self, actor: &ActorKey<'_>) -> bool {
+        match (self, actor) {
+            (Which::All, _)
+            | (Which::Ip, ActorKey::Ip(_))
+            | (Which::Key, ActorKey::Key(_))
+            | (Which::Shared, ActorKey::Shared(_)) => true,
+            (Which::Limit(name), ActorKey::Shared(limit)) => limit == name,
+            _ => false,
+        }
+    }
+}
+
+/// One isolate, its actors by name, and the faults that they may have.
 pub struct Deployment {
     pub policy: Policy,
     pub actors: RefCell<BTreeMap<String, Rc<World>>>,
-    pub error: RefCell<Option<CallError>>,
-    /// What every actor says instead of the truth.
-    pub lie: RefCell<Option<Reply>>,
+    /// The failure of every call.
+    pub error: Fault<CallError>,
+    /// The reply of every actor instead of the true one.
+    pub lie: Fault<Reply>,
+    /// Calls made so far.
     pub calls: Cell<u32>,
-    /// How long an actor takes, for the seats whose description contains the text.
-    pub slow: RefCell<Option<(&'static str, Span)>>,
+    /// The time that some actors take to answer.
+    pub slow: Fault<(Which, Span)>,
     pub lease_cache: RefCell<LeaseCache>,
     local: RefCell<LocalLimiter>,
     pub actor_health: RefCell<ActorHealth>,
@@ -42,20 +108,19 @@ pub struct Deployment {
 impl Actors for Deployment {
     async fn ask(&self, actor: &ActorKey<'_>, ask: &Ask, patience: Span) -> Result<Reply, CallError> {
         self.calls.set(self.calls.get() + 1);
-        let slow = self.slow.borrow().filter(|(which, _)| format!("{actor:?}").contains(which));
-        if let Some((_, takes)) = slow {
+        if let Some((_, takes)) = self.slow.meet(|(which, _)| which.includes(actor)) {
             let begun = now();
-            // Whoever else is asked at the same time is so from the same time on.
+            // Other actors that are asked at the same time begin at the same time.
             Turn::default().await;
             NOW.set(now().max(begun.plus(takes.min(patience))));
             if takes > patience {
                 return Err(CallError::Late);
             }
         }
-        if let Some(error) = self.error.borrow().clone() {
+        if let Some(error) = self.error.meet(|_| true) {
             return Err(error);
         }
-        if let Some(lie) = self.lie.borrow().clone() {
+        if let Some(lie) = self.lie.meet(|_| true) {
             return Ok(lie);
         }
         let world = Rc::clone(self.actors.borrow_mut().entry(format!("{actor:?}")).or_default());
@@ -69,24 +134,24 @@ impl Actors for Deployment {
 }
 
 impl Deployment {
-    /// With these vars, as JSON.
+    /// Makes a deployment with these vars, as JSON.
     pub fn new(vars: &str) -> Deployment {
         NOW.set(EVENING);
         let vars: BTreeMap<String, serde_json::Value> = serde_json::from_str(vars).unwrap();
         Deployment {
             policy: Policy::read(&vars).unwrap(),
             actors: RefCell::default(),
-            error: RefCell::default(),
-            lie: RefCell::default(),
+            error: Fault::default(),
+            lie: Fault::default(),
             calls: Cell::default(),
-            slow: RefCell::default(),
+            slow: Fault::default(),
             lease_cache: RefCell::default(),
             local: RefCell::default(),
             actor_health: RefCell::default(),
         }
     }
 
-    /// A GET of `path` from the address number `ip`, with the key number `key`.
+    /// Decides about a GET of `path` from the address number `ip`, with the key number `key`.
     pub fn request(&self, path: &str, ip: u8, key: Option<u8>) -> Decision<'_> {
         let route = self.policy.route("GET", "example.com", path);
         let plan =
@@ -94,14 +159,14 @@ impl Deployment {
         run(self.gate().decide(&plan))
     }
 
-    /// What decides in this deployment's one isolate.
+    /// Returns the gate of the isolate.
     pub fn gate(&self) -> Gate<'_, Deployment> {
         let patience = Timing { durable_after: Span::from_secs(10), deadline: Span::from_millis(250) };
         let Deployment { lease_cache, local, actor_health, .. } = self;
         Gate { actors: self, lease_cache, local, actor_health, patience, wall: now }
     }
 
-    /// What runs errands for this deployment's one isolate.
+    /// Returns the actor calls of the isolate.
     pub fn actor_calls(&self) -> ActorCalls<'_, Deployment> {
         let patience = Timing { durable_after: Span::from_secs(10), deadline: Span::from_millis(250) };
         ActorCalls {
@@ -118,19 +183,28 @@ impl Deployment {
         self.request(path, ip, key).refusal.is_none()
     }
 
-    /// How many of `count` such requests pass.
+    /// Returns how many of `count` such requests pass.
     pub fn passing(&self, count: usize, path: &str, ip: u8, key: Option<u8>) -> usize {
         (0..count).filter(|_| self.passes(path, ip, key)).count()
     }
 
+    /// Lets time go on.
     pub fn forward(&self, span: Span) {
         NOW.set(now().plus(span));
     }
 
-    /// What is counted in the ledger of the actor at `actor`.
+    /// Returns the tokens that D1 has counted for `limit`, over all its subjects.
     pub fn used(&self, limit: &str) -> u64 {
         let actors = self.actors.borrow();
         let ledgers = actors.values().map(|world| world.ledger.used.borrow());
         ledgers.map(|used| used.iter().filter(|((_, name), _)| name == limit).map(|(_, used)| used).sum::<u64>()).sum()
     }
+}
+
+#[test]
+#[should_panic(expected = "no call has met")]
+fn fault_that_no_call_meets_fails_the_test() {
+    let deployment = Deployment::new(r#"{"LIMIT_BASE": {"per_ip": "5/min"}}"#);
+    deployment.slow.replace(Some((Which::Key, Span::from_secs(1))));
+    assert!(deployment.passes("/", 1, None));
 }

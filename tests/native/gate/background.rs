@@ -1,4 +1,4 @@
-//! Several isolates spend one shared limit on leases.
+//! Background work: several isolates lease from one shared limit.
 
 use super::support::{Deployment, now};
 use crate::support::run;
@@ -9,17 +9,18 @@ use penstock::identity::Subject;
 use penstock::limit::time::Span;
 use std::cell::RefCell;
 
-/// `isolates` ask for the limit `offered` times a second each, for `secs` seconds; how many pass, and the calls it took.
+/// Lets each of `isolates` send `offered` requests a second for `secs` seconds. Returns the
+/// requests that pass in each second, and the calls that it took.
 fn spend(vars: &str, isolates: usize, offered: u64, secs: u64) -> (Vec<u64>, u32) {
     let deployment = Deployment::new(vars);
-    let wallets: Vec<RefCell<LeaseCache>> = (0..isolates).map(|_| RefCell::default()).collect();
+    let lease_caches: Vec<RefCell<LeaseCache>> = (0..isolates).map(|_| RefCell::default()).collect();
     let patience = Timing { durable_after: Span::from_secs(10), deadline: Span::from_millis(250) };
     let mut passed = Vec::new();
     let step = Span::from_nanos(1_000_000_000 / offered);
     for _ in 0..secs {
         let mut this_second = 0;
         for _ in 0..offered {
-            for lease_cache in &wallets {
+            for lease_cache in &lease_caches {
                 deployment.lease_cache.swap(lease_cache);
                 let route = deployment.policy.route("GET", "h", "/");
                 let plan = Plan::new(&deployment.policy, route, Subject::from_bytes([1; 16]), |_| None);
@@ -48,7 +49,7 @@ fn spend(vars: &str, isolates: usize, offered: u64, secs: u64) -> (Vec<u64>, u32
 }
 
 #[test]
-fn of_a_limit_asked_for_twice_over_all_is_used_and_never_more() {
+fn isolates_over_the_limit_use_all_of_it_and_never_more() {
     for (isolates, offered) in [(1, 800), (2, 400), (8, 100), (40, 20)] {
         let (passed, calls) = spend(r#"{"LIMIT_BASE": {"global": "400/s"}}"#, isolates, offered, 8);
         let case = format!("{isolates} isolates: {passed:?}, {calls} calls");
@@ -66,20 +67,20 @@ fn of_a_limit_asked_for_twice_over_all_is_used_and_never_more() {
 }
 
 #[test]
-fn a_caller_well_within_its_limit_is_never_refused_and_costs_few_calls() {
+fn caller_within_its_limit_is_never_refused_and_costs_few_calls() {
     let (passed, calls) = spend(r#"{"LIMIT_BASE": {"per_ip": "400/s"}}"#, 1, 200, 8);
     assert_eq!(passed, [200; 8]);
     assert!(calls <= 1_600 * 30 / 1_000, "{calls} calls for 1,600 requests");
 }
 
 #[test]
-fn a_bucket_too_small_to_lease_from_is_asked_each_time() {
+fn bucket_too_small_for_leases_is_asked_each_time() {
     let (passed, calls) = spend(r#"{"LIMIT_BASE": {"per_ip": "1000/s burst 1"}}"#, 1, 100, 1);
     assert_eq!((passed, calls), (vec![100], 100));
 }
 
 #[test]
-fn a_day_is_counted_exactly_between_isolates_and_hardly_asks() {
+fn quota_is_shared_exactly_between_isolates_with_few_calls() {
     let (passed, calls) = spend(r#"{"LIMIT_BASE": {"per_ip": "1000/day"}}"#, 2, 200, 4);
     let sum: u64 = passed.iter().sum();
     assert!((980..=1_000).contains(&sum), "{passed:?}");

@@ -1,6 +1,7 @@
-//! What an isolate knows without asking: what a refused request owes, and where it begins when it is on its own.
+//! The isolate's view of a bucket: the debt of refused requests, and the starting point of the
+//! local limiter.
 
-use super::support::Deployment;
+use crate::gate::support::Deployment;
 use crate::support::EVENING;
 use penstock::gate::decision::Reason;
 use penstock::gate::state::bucket_view::BucketView;
@@ -11,7 +12,7 @@ use penstock::protocol::rates::{CallError, Outcome, Terms};
 const KEY_BEFORE_IP: &str = r#"{"KEY": "bearer", "LIMIT_BASE": {"per_ip": "20/min", "per_key": "5/min"}}"#;
 
 #[test]
-fn a_flood_that_a_key_refuses_from_memory_keeps_nobody_out_longer_than_told() {
+fn flood_refused_from_memory_does_not_lengthen_the_wait() {
     let deployment = Deployment::new(KEY_BEFORE_IP);
     assert_eq!(deployment.passing(500, "/", 1, Some(1)), 5);
     let refusal = deployment.request("/", 1, Some(1)).refusal.unwrap();
@@ -21,7 +22,7 @@ fn a_flood_that_a_key_refuses_from_memory_keeps_nobody_out_longer_than_told() {
 }
 
 #[test]
-fn what_is_owed_is_repaid_by_time() {
+fn unreported_debt_is_repaid_by_time() {
     let deployment = Deployment::new(KEY_BEFORE_IP);
     assert_eq!(deployment.passing(500, "/", 1, Some(1)), 5);
     deployment.forward(Span::from_secs(3_600));
@@ -29,7 +30,7 @@ fn what_is_owed_is_repaid_by_time() {
 }
 
 #[test]
-fn what_is_owed_is_paid_where_there_was_room_for_it() {
+fn unreported_debt_is_paid_at_the_actor() {
     let deployment = Deployment::new(KEY_BEFORE_IP);
     assert_eq!(deployment.passing(500, "/", 1, Some(1)), 5);
     assert!(!deployment.passes("/", 1, Some(2)), "all twenty are paid");
@@ -39,7 +40,7 @@ fn what_is_owed_is_paid_where_there_was_room_for_it() {
 }
 
 #[test]
-fn an_isolate_on_its_own_goes_on_where_the_actor_stopped() {
+fn local_limiter_starts_where_the_actor_stopped() {
     for vars in
         [r#"{"LIMIT_BASE": {"per_ip": "5/min"}}"#, r#"{"LIMIT_BASE": {"global": "5/min", "on_error": "local"}}"#]
     {
@@ -56,7 +57,7 @@ fn an_isolate_on_its_own_goes_on_where_the_actor_stopped() {
 }
 
 #[test]
-fn troubles_that_come_and_go_do_not_double_a_limit() {
+fn outages_that_come_and_go_do_not_double_a_limit() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"per_ip": "5/min"}}"#);
     let mut passed = 0;
     for second in 0..600 {
@@ -68,7 +69,7 @@ fn troubles_that_come_and_go_do_not_double_a_limit() {
 }
 
 #[test]
-fn a_day_that_is_known_to_be_used_up_stays_so_when_d1_is_away() {
+fn used_up_day_stays_used_up_while_d1_is_away() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"per_ip": "5/day"}}"#);
     assert_eq!(deployment.passing(20, "/", 1, None), 5);
     deployment.forward(Span::from_secs(61));
@@ -80,7 +81,7 @@ fn a_day_that_is_known_to_be_used_up_stays_so_when_d1_is_away() {
 }
 
 #[test]
-fn what_passed_while_the_question_was_under_way_is_owed_on_top_of_the_answer() {
+fn debt_added_during_a_call_counts_on_top_of_the_answer() {
     let gcra = Gcra::new(Span::from_secs(3), 20).unwrap();
     let terms = Terms::Rate(gcra);
     let met = Outcome::Met { left: 13, more: Span::from_secs(3), slot: Span::ZERO, until: None };
@@ -101,19 +102,19 @@ fn what_passed_while_the_question_was_under_way_is_owed_on_top_of_the_answer() {
 }
 
 #[test]
-fn when_what_passed_alone_is_repaid_the_actor_knows_better_again() {
+fn repaid_local_admissions_leave_the_word_to_the_actor() {
     let gcra = Gcra::new(Span::from_secs(12), 5).unwrap();
     let mut known = BucketView::default();
     known.pass_alone(&Terms::Rate(gcra), 5, EVENING);
     assert!(known.wait_for(1, EVENING).is_some());
     let repaid = EVENING.plus(Span::from_secs(60));
-    // These answers took longer than the next one will.
+    // These answers took longer than the next one will take.
     known.pass(&gcra, 5, repaid.plus(Span::from_millis(50)));
     assert_eq!(known.wait_for(1, repaid.plus(Span::from_secs(12))), None);
 }
 
 #[test]
-fn who_is_refused_takes_nothing_of_a_day_while_nobody_can_be_asked() {
+fn refused_request_takes_nothing_of_a_day_during_an_outage() {
     for limits in [r#""per_key": ["3/min", "50/day"]"#, r#""per_ip": "3/min", "per_key": "50/day""#] {
         let deployment = Deployment::new(&format!(r#"{{"KEY": "bearer", "LIMIT_BASE": {{{limits}}}}}"#));
         deployment.error.replace(Some(CallError::Overloaded));

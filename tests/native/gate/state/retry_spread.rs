@@ -1,4 +1,4 @@
-//! When those whom a shared limit has refused come back.
+//! Turns of the callers that a shared limit has refused.
 
 use penstock::gate::decision::Reason;
 use penstock::gate::plan::Plan;
@@ -11,31 +11,32 @@ use std::collections::BTreeMap;
 
 use crate::support::EVENING;
 
-/// A crowd that one limit refuses, and what each of it was told.
-struct ContendedRate {
+/// A crowd that one limit refuses, and the turns of its callers.
+struct Crowd {
     policy: Policy,
-    returns: RetrySpread,
+    spread: RetrySpread,
 }
 
-impl ContendedRate {
-    fn at(field: &str, rate: &str) -> ContendedRate {
+impl Crowd {
+    fn at(field: &str, rate: &str) -> Crowd {
         let vars = BTreeMap::from([("LIMIT_BASE".to_string(), serde_json::json!({ field: rate, "per_ip": "9/s" }))]);
-        ContendedRate { policy: Policy::read(&vars).unwrap(), returns: RetrySpread::default() }
+        Crowd { policy: Policy::read(&vars).unwrap(), spread: RetrySpread::default() }
     }
 
-    /// Whole seconds that the caller number `who` is told to wait, where `truly` is true.
-    fn wait(&mut self, who: u32, at: Time, truly: Span) -> u64 {
-        self.wait_for(Reason::OverCapacity, who, at, truly)
+    /// Returns the whole seconds that the caller of number `who` is told to wait, where `real_wait`
+    /// is true.
+    fn wait(&mut self, who: u32, at: Time, real_wait: Span) -> u64 {
+        self.wait_for(Reason::OverCapacity, who, at, real_wait)
     }
 
-    fn wait_for(&mut self, reason: Reason, who: u32, at: Time, truly: Span) -> u64 {
+    fn wait_for(&mut self, reason: Reason, who: u32, at: Time, real_wait: Span) -> u64 {
         let subject = subject(who);
         let plan = Plan::new(&self.policy, None, subject, |_| Some(subject));
-        let met =
+        let limit =
             plan.limits().find(|limit| limit.name != "base/ip" || self.policy.base.as_ref().unwrap().limits.len() == 1);
         let wait = match reason {
-            Reason::LimiterUnavailable => wait_while_unchecked(truly, subject),
-            _ => self.returns.wait_for_turn(met.unwrap(), truly, subject, at),
+            Reason::LimiterUnavailable => wait_while_unchecked(real_wait, subject),
+            _ => self.spread.wait_for_turn(limit.unwrap(), real_wait, subject, at),
         };
         wait.as_secs_up().max(1)
     }
@@ -48,7 +49,7 @@ fn subject(who: u32) -> Subject {
     Subject::from_bytes(bytes)
 }
 
-/// The most of `times` that lie in any half-open second.
+/// Returns the most of `times` that lie in any half-open second.
 fn most_in_a_second(mut times: Vec<Time>) -> usize {
     times.sort();
     let within =
@@ -57,7 +58,7 @@ fn most_in_a_second(mut times: Vec<Time>) -> usize {
 }
 
 #[test]
-fn ops_04_of_a_hundred_refused_in_one_instant_no_more_come_back_in_a_second_than_the_limit_admits() {
+fn ops_04_crowd_refused_at_once_returns_within_the_limit() {
     let table = [
         ("10/s", 5),
         ("1/s", 1),
@@ -68,7 +69,7 @@ fn ops_04_of_a_hundred_refused_in_one_instant_no_more_come_back_in_a_second_than
         ("1000/s", 100),
     ];
     for (rate, most) in table {
-        let mut crowd = ContendedRate::at("global", rate);
+        let mut crowd = Crowd::at("global", rate);
         let times: Vec<Time> = (0..100)
             .map(|who| EVENING.plus(Span::from_secs(crowd.wait(who, EVENING, Span::from_millis(90)))))
             .collect();
@@ -78,18 +79,18 @@ fn ops_04_of_a_hundred_refused_in_one_instant_no_more_come_back_in_a_second_than
 }
 
 #[test]
-fn ops_04_half_of_the_limit_is_for_those_who_come_back() {
-    let mut crowd = ContendedRate::at("global", "10/s");
+fn ops_04_returning_callers_get_half_of_the_limit() {
+    let mut crowd = Crowd::at("global", "10/s");
     let waits: Vec<u64> = (0..100).map(|who| crowd.wait(who, EVENING, Span::from_millis(90))).collect();
     assert_eq!(waits, (1..=20).flat_map(|second| [second; 5]).take(100).collect::<Vec<_>>());
-    let mut slow = ContendedRate::at("global", "6/min");
+    let mut slow = Crowd::at("global", "6/min");
     let waits: Vec<u64> = (0..4).map(|who| slow.wait(who, EVENING, Span::from_millis(9_500))).collect();
     assert_eq!(waits, [10, 20, 30, 40]);
 }
 
 #[test]
-fn a_caller_who_asks_again_keeps_its_place_and_pushes_nobody_back() {
-    let mut crowd = ContendedRate::at("global", "1/s");
+fn caller_that_asks_again_keeps_its_turn() {
+    let mut crowd = Crowd::at("global", "1/s");
     assert_eq!([0, 1, 2].map(|who| crowd.wait(who, EVENING, Span::from_secs(1))), [1, 2, 3]);
     for _ in 0..10_000 {
         assert_eq!(crowd.wait(2, EVENING, Span::from_secs(1)), 3);
@@ -100,8 +101,8 @@ fn a_caller_who_asks_again_keeps_its_place_and_pushes_nobody_back() {
 }
 
 #[test]
-fn the_line_is_forgotten_when_it_has_passed() {
-    let mut crowd = ContendedRate::at("global", "1/s");
+fn passed_turns_are_forgotten() {
+    let mut crowd = Crowd::at("global", "1/s");
     for who in 0..50 {
         crowd.wait(who, EVENING, Span::from_secs(1));
     }
@@ -109,18 +110,18 @@ fn the_line_is_forgotten_when_it_has_passed() {
 }
 
 #[test]
-fn only_a_shared_rate_is_spread() {
+fn other_limits_than_shared_rates_keep_their_wait() {
     for (field, rate) in [("per_key", "1/s"), ("global", "100/day")] {
-        let mut crowd = ContendedRate::at(field, rate);
+        let mut crowd = Crowd::at(field, rate);
         let waits: Vec<u64> = (0..20).map(|who| crowd.wait(who, EVENING, Span::from_secs(5))).collect();
         assert_eq!(waits, [5; 20], "{field} = {rate}");
     }
 }
 
 #[test]
-fn ops_04_those_for_whom_a_limit_cannot_be_checked_come_back_over_five_seconds() {
+fn ops_04_callers_of_an_unchecked_limit_return_over_five_seconds() {
     for field in ["global", "per_key", "per_ip"] {
-        let mut crowd = ContendedRate::at(field, "10/s");
+        let mut crowd = Crowd::at(field, "10/s");
         let mut told = |who, at| crowd.wait_for(Reason::LimiterUnavailable, who, at, Span::from_secs(1));
         let waits: Vec<u64> = (0..1000).map(|who| told(who, EVENING)).collect();
         for second in 1..=5 {
@@ -131,7 +132,7 @@ fn ops_04_those_for_whom_a_limit_cannot_be_checked_come_back_over_five_seconds()
         let again: Vec<u64> = (0..1000).map(|who| told(who, EVENING.plus(Span::from_millis(700)))).collect();
         assert_eq!(again, waits, "whoever asks again does not draw anew");
     }
-    let mut crowd = ContendedRate::at("global", "10/s");
+    let mut crowd = Crowd::at("global", "10/s");
     assert!((0..1000).all(|who| {
         let wait = crowd.wait_for(Reason::LimiterUnavailable, who, EVENING, Span::from_millis(2_300));
         (3..=7).contains(&wait)
@@ -139,8 +140,8 @@ fn ops_04_those_for_whom_a_limit_cannot_be_checked_come_back_over_five_seconds()
 }
 
 #[test]
-fn a_flood_of_callers_is_spread_in_bounded_memory() {
-    let mut crowd = ContendedRate::at("global", "100/s");
+fn flood_is_spread_in_bounded_memory() {
+    let mut crowd = Crowd::at("global", "100/s");
     for who in 0..10_000 {
         crowd.wait(who, EVENING, Span::from_millis(10));
     }
@@ -153,20 +154,20 @@ fn a_flood_of_callers_is_spread_in_bounded_memory() {
 }
 
 proptest! {
-    /// Callers come one after the other within some seconds, each refused with some true wait.
+    /// Callers come one after the other within some seconds, each refused for a real wait.
     #[test]
-    fn ops_04_no_second_is_promised_to_more_than_the_limit_admits(
+    fn ops_04_no_second_brings_more_callers_back_than_the_limit_admits(
         per_second in 1_u64..40,
         steps in prop::collection::vec((0_u64..300, 1_u64..3_000_000_000), 1..200),
     ) {
-        let mut crowd = ContendedRate::at("global", &format!("{per_second}/s"));
+        let mut crowd = Crowd::at("global", &format!("{per_second}/s"));
         let mut at = EVENING;
         let mut times = Vec::new();
-        for (who, (step, truly)) in (0..).zip(steps) {
+        for (who, (step, real_wait)) in (0..).zip(steps) {
             at = at.plus(Span::from_millis(step));
-            let truly = Span::from_nanos(truly);
-            let wait = Span::from_secs(crowd.wait(who, at, truly));
-            prop_assert!(wait >= truly, "never shorter than true");
+            let real_wait = Span::from_nanos(real_wait);
+            let wait = Span::from_secs(crowd.wait(who, at, real_wait));
+            prop_assert!(wait >= real_wait, "never shorter than true");
             times.push(at.plus(wait));
         }
         // Intervals are rounded up to whole nanoseconds, so a second may hold part of one more.
@@ -174,8 +175,8 @@ proptest! {
     }
 
     #[test]
-    fn a_clock_that_steps_back_makes_nobody_wait_for_it(back in 0_u64..100_000) {
-        let mut crowd = ContendedRate::at("global", "10/s");
+    fn clock_step_back_lengthens_no_wait(back in 0_u64..100_000) {
+        let mut crowd = Crowd::at("global", "10/s");
         crowd.wait(0, EVENING, Span::from_secs(1));
         prop_assert!(crowd.wait(1, EVENING.minus(Span::from_secs(back)), Span::from_secs(1)) <= 2);
     }

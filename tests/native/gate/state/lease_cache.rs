@@ -1,4 +1,4 @@
-//! What an isolate keeps when there are more callers than it has room for.
+//! The entries that stay when there are more callers than the cache has room for.
 
 use crate::support::EVENING;
 use penstock::gate::state::lease_cache::{LeaseCache, LimitKey};
@@ -15,7 +15,7 @@ fn key(number: u64) -> LimitKey {
 }
 
 #[test]
-fn a_flood_of_callers_that_matter_takes_the_place_of_some_of_them_not_of_all() {
+fn full_cache_drops_a_part_of_the_entries_in_debt() {
     let terms = Terms::Rate(Gcra::new(Span::from_secs(12), 5).unwrap());
     let mut lease_cache = LeaseCache::default();
     for number in 0..CALLERS {
@@ -27,7 +27,7 @@ fn a_flood_of_callers_that_matter_takes_the_place_of_some_of_them_not_of_all() {
 }
 
 #[test]
-fn what_is_owed_outlives_callers_of_whom_nothing_would_be_lost() {
+fn unreported_debt_outlives_entries_of_no_worth() {
     let terms = Terms::Rate(Gcra::new(Span::from_secs(12), 5).unwrap());
     let mut lease_cache = LeaseCache::default();
     for number in 0..10_000 {

@@ -1,4 +1,5 @@
-//! When an actor does not answer, `on_error` decides; and never more than it promises passes.
+//! An actor that does not answer leaves the decision to `on_error`, which admits no more than it
+//! promises.
 
 use super::support::Deployment;
 use penstock::gate::decision::Reason;
@@ -12,7 +13,7 @@ fn down(vars: &str) -> Deployment {
 }
 
 #[test]
-fn closed_refuses_and_says_that_it_could_not_check() {
+fn closed_limit_refuses_as_unavailable() {
     let deployment = down(r#"{"LIMIT_BASE": {"per_ip": "5/min", "on_error": "closed"}}"#);
     let decision = deployment.request("/", 1, None);
     assert_eq!(decision.refusal.unwrap().reason, Reason::LimiterUnavailable);
@@ -20,7 +21,7 @@ fn closed_refuses_and_says_that_it_could_not_check() {
 }
 
 #[test]
-fn a_global_limit_is_closed_by_default_and_a_callers_local() {
+fn default_is_closed_for_global_limits_and_local_for_callers() {
     let deployment = down(r#"{"LIMIT_BASE": {"global": "5/min"}}"#);
     assert_eq!(deployment.passing(10, "/", 1, None), 0);
     let deployment = down(r#"{"LIMIT_BASE": {"per_ip": "5/min"}}"#);
@@ -28,7 +29,7 @@ fn a_global_limit_is_closed_by_default_and_a_callers_local() {
 }
 
 #[test]
-fn open_lets_everything_pass_and_notes_each() {
+fn open_limit_passes_all_and_notes_each() {
     let deployment = down(r#"{"LIMIT_BASE": {"global": "5/min", "per_ip": "5/min", "on_error": "open"}}"#);
     for _ in 0..20 {
         let decision = deployment.request("/", 1, None);
@@ -38,7 +39,7 @@ fn open_lets_everything_pass_and_notes_each() {
 }
 
 #[test]
-fn local_goes_on_at_the_limits_own_rate_for_each_caller() {
+fn local_limit_counts_each_caller_at_its_rate() {
     let deployment = down(r#"{"LIMIT_BASE": {"per_ip": "5/min"}}"#);
     for ip in 0..5 {
         assert_eq!(deployment.passing(20, "/", ip, None), 5);
@@ -48,7 +49,7 @@ fn local_goes_on_at_the_limits_own_rate_for_each_caller() {
 }
 
 #[test]
-fn local_counts_a_day_too_and_ends_it_at_midnight() {
+fn local_quota_ends_at_midnight() {
     let deployment = down(r#"{"KEY": "bearer", "LIMIT_BASE": {"per_key": "5/day"}}"#);
     assert_eq!(deployment.passing(20, "/", 1, Some(1)), 5);
     let refusal = deployment.request("/", 1, Some(1)).refusal.unwrap();
@@ -58,7 +59,7 @@ fn local_counts_a_day_too_and_ends_it_at_midnight() {
 }
 
 #[test]
-fn each_of_several_limits_goes_its_own_way() {
+fn limits_follow_their_own_on_error() {
     let deployment = down(
         r#"{"LIMIT_BASE": {"per_ip": "5/min", "on_error": "open"},
             "LIMIT_X": {"route": "/x", "per_ip": "3/min"},
@@ -70,7 +71,7 @@ fn each_of_several_limits_goes_its_own_way() {
 }
 
 #[test]
-fn a_limit_in_shadow_refuses_nobody_even_when_it_cannot_be_checked() {
+fn unchecked_shadow_limit_refuses_nobody() {
     let deployment = down(r#"{"LIMIT_BASE": {"per_ip": "5/min", "mode": "shadow", "on_error": "closed"}}"#);
     let decision = deployment.request("/", 1, None);
     assert!(decision.refusal.is_none());

@@ -1,6 +1,6 @@
-//! A day's budget of calls: counted for next to nothing, and stepped down from in its order.
+//! The day's budget of calls: it is counted with few calls, and runs out in stages.
 
-use super::support::Deployment;
+use crate::gate::support::Deployment;
 use crate::support::{EVENING, run};
 use penstock::gate::decision::Reason;
 use penstock::gate::state::actor_health::ActorHealth;
@@ -15,7 +15,7 @@ fn left(left: u64) -> Option<Outcome> {
 }
 
 #[test]
-fn it_steps_down_in_order_and_begins_anew_with_the_day() {
+fn stages_follow_in_order_and_start_again_with_the_day() {
     let mut budget = CallBudget::new(Some(1_000));
     let stages = [
         (999, BudgetStage::Plenty),
@@ -37,7 +37,7 @@ fn it_steps_down_in_order_and_begins_anew_with_the_day() {
 }
 
 #[test]
-fn each_step_is_told_once_a_day() {
+fn each_stage_is_logged_once_a_day() {
     let mut budget = CallBudget::new(Some(1_000));
     let mut told = |rest, at| {
         budget.record(4, left(rest).as_ref(), at);
@@ -54,7 +54,7 @@ fn each_step_is_told_once_a_day() {
 }
 
 #[test]
-fn a_call_counts_as_many_as_it_writes_rows_or_asks_d1() {
+fn call_with_rows_or_d1_statements_counts_as_the_most_of_them() {
     let due_after = |rows, d1| {
         let mut budget = CallBudget::new(Some(1_000));
         budget.record(64, left(900).as_ref(), EVENING);
@@ -69,19 +69,19 @@ fn a_call_counts_as_many_as_it_writes_rows_or_asks_d1() {
 }
 
 #[test]
-fn what_is_not_asked_for_want_of_calls_says_so_and_until_when() {
-    let closed = with(10, r#"{"LIMIT_BASE": {"global": "5/min"}}"#);
+fn spent_budget_is_named_as_the_reason_with_its_end() {
+    let closed = with_calls_left(10, r#"{"LIMIT_BASE": {"global": "5/min"}}"#);
     let decision = closed.request("/", 1, None);
     let spent = CallError::OverBudget(HOUR.times(6));
     assert_eq!(decision.unchecked[0].error, Some(spent));
     assert_eq!(decision.refusal.unwrap().wait, HOUR.times(6));
-    let local = with(10, r#"{"LIMIT_BASE": {"per_ip": "5/min"}}"#);
+    let local = with_calls_left(10, r#"{"LIMIT_BASE": {"per_ip": "5/min"}}"#);
     let error = local.request("/", 1, None).unchecked[0].error.clone().unwrap();
     assert!(error.to_string().contains("BUDGET"), "{error}");
 }
 
 #[test]
-fn a_used_up_day_is_asked_about_again_and_a_count_that_is_away_stops_nobody() {
+fn used_up_day_is_asked_about_again_and_missing_count_stops_nothing() {
     let mut budget = CallBudget::new(Some(1_000));
     assert!(budget.is_due(EVENING));
     budget.question(EVENING);
@@ -95,7 +95,7 @@ fn a_used_up_day_is_asked_about_again_and_a_count_that_is_away_stops_nobody() {
 }
 
 #[test]
-fn what_was_called_on_credit_is_no_debt_of_the_next_day() {
+fn credit_of_one_day_is_no_debt_of_the_next() {
     let mut budget = CallBudget::new(Some(1_000));
     budget.record(4, left(900).as_ref(), EVENING);
     budget.spend(700);
@@ -111,14 +111,14 @@ fn what_was_called_on_credit_is_no_debt_of_the_next_day() {
 }
 
 #[test]
-fn without_a_budget_nothing_is_counted() {
+fn missing_budget_counts_nothing() {
     let mut budget = CallBudget::new(None);
     (0..100).for_each(|_| budget.spend(1));
     assert!(!budget.is_due(EVENING));
 }
 
 #[test]
-fn every_call_is_counted_and_counting_costs_next_to_nothing() {
+fn all_calls_are_counted_with_few_calls() {
     let mut budget = CallBudget::new(Some(90_000));
     let (mut calls, mut paid, mut questions) = (0_u64, 0, 0);
     for _ in 0..10_000 {
@@ -137,8 +137,8 @@ fn every_call_is_counted_and_counting_costs_next_to_nothing() {
     assert!(questions <= 250, "{questions}");
 }
 
-/// A deployment with a budget of which so many calls are left.
-fn with(rest: u64, vars: &str) -> Deployment {
+/// Makes a deployment with `rest` of 1,000 calls left.
+fn with_calls_left(rest: u64, vars: &str) -> Deployment {
     let deployment = Deployment::new(vars);
     let mut actor_health = ActorHealth::new(1, Some(1_000));
     actor_health.budget.record(4, left(rest).as_ref(), EVENING);
@@ -147,10 +147,10 @@ fn with(rest: u64, vars: &str) -> Deployment {
 }
 
 #[test]
-fn near_its_end_slow_callers_are_sampled_and_in_the_end_nobody_asks() {
+fn low_budget_samples_slow_callers_and_spent_budget_asks_nothing() {
     let vars = r#"{"LIMIT_BASE": {"per_ip": "5/min"}}"#;
     for (rest, asked) in [(900, 240..=240), (200, 240..=240), (90, 15..=45), (10, 0..=0)] {
-        let deployment = with(rest, vars);
+        let deployment = with_calls_left(rest, vars);
         let passed = (0..240).filter(|ip| deployment.passes("/", *ip, None)).count();
         assert_eq!(passed, 240);
         let calls = deployment.calls.get();
@@ -160,25 +160,26 @@ fn near_its_end_slow_callers_are_sampled_and_in_the_end_nobody_asks() {
             "and one caller still gets no more than the limit: {rest} left"
         );
     }
-    let closed = with(10, r#"{"LIMIT_BASE": {"global": "5/min"}}"#);
+    let closed = with_calls_left(10, r#"{"LIMIT_BASE": {"global": "5/min"}}"#);
     let refusal = closed.request("/", 1, None).refusal.unwrap();
     assert_eq!(refusal.reason, Reason::LimiterUnavailable);
     assert_eq!(refusal.wait, HOUR.times(6), "it cannot be checked before the day's next calls");
-    let sampled = with(90, r#"{"LIMIT_BASE": {"global": "500/min"}}"#);
+    let sampled = with_calls_left(90, r#"{"LIMIT_BASE": {"global": "500/min"}}"#);
     assert_eq!(sampled.passing(20, "/", 1, None), 20, "what must be checked is not sampled");
 }
 
 #[test]
-fn every_limit_of_a_slow_caller_has_its_part_of_the_questions() {
-    let deployment = with(90, r#"{"KEY": "bearer", "LIMIT_BASE": {"per_ip": "900/s", "per_key": "900/s"}}"#);
+fn sampling_asks_about_every_limit_of_a_slow_caller() {
+    let deployment = with_calls_left(90, r#"{"KEY": "bearer", "LIMIT_BASE": {"per_ip": "900/s", "per_key": "900/s"}}"#);
     assert_eq!(deployment.passing(400, "/", 1, Some(1)), 400);
     assert_eq!(deployment.actors.borrow().len(), 2, "the address's actor as well as the key's");
 }
 
 #[test]
-fn while_calls_are_saved_leases_last_longer() {
+fn saved_calls_make_leases_last_longer() {
     let calls = |rest| {
-        let deployment = with(rest, r#"{"LIMIT_BASE": {"global": "1000/s burst 60000", "on_error": "open"}}"#);
+        let deployment =
+            with_calls_left(rest, r#"{"LIMIT_BASE": {"global": "1000/s burst 60000", "on_error": "open"}}"#);
         for _ in 0..1_000 {
             let route = deployment.policy.route("GET", "h", "/");
             let subject = penstock::identity::Subject::from_bytes([1; 16]);
@@ -196,7 +197,7 @@ fn while_calls_are_saved_leases_last_longer() {
 }
 
 #[test]
-fn calls_are_prepaid_from_one_count_for_the_whole_deployment() {
+fn calls_are_prepaid_from_one_count_of_the_deployment() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"per_ip": "5/min"}}"#);
     deployment.actor_health.replace(ActorHealth::new(1, Some(1_000)));
     for ip in 0..200 {
@@ -214,7 +215,7 @@ fn calls_are_prepaid_from_one_count_for_the_whole_deployment() {
 }
 
 #[test]
-fn calls_on_credit_beyond_what_a_chunk_paid_are_paid_by_the_next() {
+fn credit_beyond_one_chunk_is_paid_by_the_next() {
     let mut budget = CallBudget::new(Some(100_000));
     let asked = budget.question(EVENING).demands[0].cost;
     budget.spend(200);

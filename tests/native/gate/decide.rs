@@ -1,11 +1,12 @@
-//! A refused caller never drains what others share.
+//! The order of a decision: a refused request takes nothing of the limits after the one that
+//! refuses.
 
 use super::support::Deployment;
 use penstock::gate::decision::Reason;
 use penstock::limit::time::Span;
 
 #[test]
-fn atm_02_a_refused_address_leaves_the_global_limit_to_the_others() {
+fn atm_02_refused_address_takes_nothing_of_the_global_limit() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"per_ip": "1/min", "global": "10/min"}}"#);
     assert_eq!(deployment.passing(20, "/", 0, None), 1);
     let others = (1..=9).filter(|ip| deployment.passes("/", *ip, None)).count();
@@ -15,7 +16,7 @@ fn atm_02_a_refused_address_leaves_the_global_limit_to_the_others() {
 }
 
 #[test]
-fn a_route_that_is_crowded_drains_neither_base_nor_the_other_way_round() {
+fn contended_route_and_base_do_not_drain_each_other() {
     let deployment = Deployment::new(
         r#"{"LIMIT_BASE": {"global": "20/min"}, "LIMIT_NARROW": {"route": "/narrow", "global": "5/min"}}"#,
     );
@@ -29,21 +30,21 @@ fn a_route_that_is_crowded_drains_neither_base_nor_the_other_way_round() {
 }
 
 #[test]
-fn a_crowded_rate_leaves_the_shared_quota_alone() {
+fn refusal_by_a_shared_rate_takes_nothing_of_the_shared_quota() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": ["1000/day", "5/min"]}}"#);
     assert_eq!(deployment.passing(50, "/", 1, None), 5);
     assert_eq!(deployment.used("base/global"), 5);
 }
 
 #[test]
-fn key_01_a_fresh_key_with_each_request_does_not_pass_the_address() {
+fn key_01_fresh_keys_do_not_bypass_the_address_limit() {
     let deployment = Deployment::new(r#"{"KEY": "bearer", "LIMIT_BASE": {"per_ip": "20/min", "per_key": "5/min"}}"#);
     let passed = (0..100).filter(|key| deployment.passes("/", 1, Some(*key))).count();
     assert_eq!(passed, 20);
 }
 
 #[test]
-fn a_request_that_its_key_refuses_has_paid_at_its_address_and_nothing_after() {
+fn refusal_by_the_key_is_charged_to_the_address_only() {
     let deployment = Deployment::new(
         r#"{"KEY": "bearer", "LIMIT_BASE": {"per_ip": "20/min", "per_key": "5/min", "global": "100/min"}}"#,
     );
@@ -58,7 +59,7 @@ fn a_request_that_its_key_refuses_has_paid_at_its_address_and_nothing_after() {
 }
 
 #[test]
-fn an_address_that_is_refused_does_not_drain_the_key_it_names() {
+fn refusal_by_the_address_takes_nothing_of_the_key() {
     let deployment = Deployment::new(r#"{"KEY": "bearer", "LIMIT_BASE": {"per_ip": "2/min", "per_key": "5/min"}}"#);
     assert_eq!(deployment.passing(50, "/", 1, Some(1)), 2);
     assert_eq!(deployment.passing(50, "/", 2, Some(1)), 2);
@@ -66,7 +67,7 @@ fn an_address_that_is_refused_does_not_drain_the_key_it_names() {
 }
 
 #[test]
-fn of_several_refusals_the_longest_wait_is_told() {
+fn several_refusals_tell_the_longest_wait() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"per_ip": ["2/s", "2/h", "2/min"]}}"#);
     assert_eq!(deployment.passing(3, "/", 1, None), 2);
     let refusal = deployment.request("/", 1, None).refusal.unwrap();

@@ -1,6 +1,7 @@
-//! Whoever is in trouble is left alone for a while, and one question finds out whether it is over.
+//! An isolate leaves a failing actor alone for a pause, and one question finds out whether the
+//! trouble is over.
 
-use super::support::{Deployment, now};
+use crate::gate::support::{Deployment, Which, now};
 use penstock::gate::state::actor_health::ActorHealth;
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
@@ -15,7 +16,7 @@ const fn ms(millis: u64) -> Span {
 }
 
 #[test]
-fn isolates_do_not_come_back_together() {
+fn isolates_probe_a_failed_actor_at_different_times() {
     let actor = ActorKey::Shared("base/global".into());
     let mut returns: Vec<u64> = (0..64_u64)
         .map(|isolate| {
@@ -30,7 +31,7 @@ fn isolates_do_not_come_back_together() {
 }
 
 #[test]
-fn one_actors_trouble_is_not_anothers() {
+fn failed_actor_opens_only_its_own_breaker() {
     let mut actor_health = ActorHealth::new(1, None);
     let [bad, good] = [0, 1].map(|shard| ActorKey::Ip(Subject::from_bytes([shard; 16])));
     actor_health.record(&bad, CallPermission::Usual, CallResult::Overload, NOW, NOW);
@@ -39,9 +40,9 @@ fn one_actors_trouble_is_not_anothers() {
 }
 
 #[test]
-fn an_open_circuit_costs_no_call_and_no_time() {
+fn open_breaker_costs_no_call_and_no_time() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"per_ip": "5/min", "global": "100/s", "on_error": "open"}}"#);
-    deployment.slow.replace(Some(("", Span::from_secs(60))));
+    deployment.slow.replace(Some((Which::All, Span::from_secs(60))));
     for _ in 0..2 {
         let begun = now();
         assert!(deployment.passes("/", 1, None));
@@ -55,7 +56,7 @@ fn an_open_circuit_costs_no_call_and_no_time() {
 }
 
 #[test]
-fn it_steps_up_again_with_one_call() {
+fn recovered_actor_is_found_by_one_call() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"per_ip": "5/min", "on_error": "closed"}}"#);
     assert!(deployment.passes("/", 1, None));
     deployment.error.replace(Some(CallError::Overloaded));
@@ -71,9 +72,9 @@ fn it_steps_up_again_with_one_call() {
 }
 
 #[test]
-fn what_is_in_hand_is_used_while_the_actor_is_left_alone() {
+fn leases_are_spent_while_the_breaker_is_open() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"global": "1000/s burst 1000", "on_error": "closed"}}"#);
-    // Fast enough to be given a lease.
+    // Requests come fast enough for leases.
     for _ in 0..40 {
         deployment.passing(4, "/", 1, None);
         deployment.forward(ms(10));
