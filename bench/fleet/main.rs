@@ -18,7 +18,6 @@ mod chart;
 mod fleet;
 mod meter;
 mod port;
-#[path = "../../tests/native/model/sim.rs"]
 mod sim;
 
 use fleet::{Fleet, Setup};
