@@ -81,7 +81,7 @@ enum Event {
     Arrive(usize),
     Ask(Call),
     Work(Call),
-    Hear { task: usize, life: u32, reply_to: OneShot<CallEnd>, end: CallEnd },
+    Answered { task: usize, life: u32, reply_to: OneShot<CallEnd>, end: CallEnd },
     Wake { task: usize, life: u32, reply_to: OneShot<()> },
     IsolateCrash(usize),
     ActorCrash,
@@ -278,7 +278,7 @@ impl Fleet {
                     let end = (Err(CallError::Overloaded), self.now);
                     return self.push(
                         self.now + self.setup.round_trip.as_nanos() / 2,
-                        Event::Hear { task, life, reply_to, end },
+                        Event::Answered { task, life, reply_to, end },
                     );
                 }
                 self.idle = self.idle.max(self.now) + self.setup.work.as_nanos();
@@ -287,12 +287,12 @@ impl Fleet {
                 let late = call.due;
                 if self.idle + self.setup.round_trip.as_nanos() / 2 > late {
                     let (task, life, reply_to) = (call.task, call.life, call.reply_to.clone());
-                    self.push(late, Event::Hear { task, life, reply_to, end: (Err(CallError::Late), late) });
+                    self.push(late, Event::Answered { task, life, reply_to, end: (Err(CallError::Late), late) });
                 }
                 self.push(self.idle, Event::Work(call));
             }
             Event::Work(call) => self.work(call),
-            Event::Hear { task, life, reply_to, end } => {
+            Event::Answered { task, life, reply_to, end } => {
                 reply_to.put(end);
                 self.wake(task, life);
             }
@@ -421,7 +421,7 @@ impl Fleet {
         let heard = self.now + self.setup.round_trip.as_nanos() / 2;
         if heard <= due {
             let end = (reply.map_err(CallError::Failed), self.now);
-            self.push(heard, Event::Hear { task, life, reply_to, end });
+            self.push(heard, Event::Answered { task, life, reply_to, end });
         }
     }
 }

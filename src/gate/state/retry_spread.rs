@@ -147,8 +147,8 @@ impl RetryQueue {
     }
 }
 
-/// Returns the wait of `caller`, whom a limit refuses for `wait` because it cannot be checked: up
-/// to [`UNCHECKED_SPREAD`] longer.
+/// Returns the wait of `caller`, whom a limit refuses for `wait` because it cannot be checked: less
+/// than five seconds longer, and always the same.
 pub fn wait_while_unchecked(wait: Span, caller: Subject) -> Span {
     wait.plus(jitter::whole_seconds(caller.to_bytes(), UNCHECKED_SPREAD))
 }

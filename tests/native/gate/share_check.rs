@@ -66,7 +66,7 @@ fn request_refused_by_a_cap_is_not_charged_to_fair_share() {
         }
         deployment.forward(Span::from_millis(10));
     }
-    assert!(passed * 10 >= asked * 3, "{passed} of {asked}, and a third found a place");
+    assert!(passed * 10 >= asked * 3, "{passed} of {asked}, and a third found a permit");
 }
 
 #[test]

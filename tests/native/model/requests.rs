@@ -1,4 +1,4 @@
-//! Requests: they arrive at an isolate, run when they are told something, and take tokens.
+//! Requests: they arrive at an isolate, run when a message reaches them, and take tokens.
 
 use super::case::Bug;
 use super::parts::{CALLER, DecisionCell, ModelIsolate, Task};

@@ -120,13 +120,13 @@ pub fn wander(case: &Case, walks: u64, seed: u64) -> Seen {
 
 /// Leaves out every move that the violation does not need.
 fn shrink(case: &Case, mut violation: Violation) -> Violation {
-    let mut place = 0;
-    while place < violation.moves.len() {
+    let mut index = 0;
+    while index < violation.moves.len() {
         let mut fewer = violation.moves.clone();
-        fewer.remove(place);
+        fewer.remove(index);
         match violates(case, &fewer) {
             Some(what) => violation = Violation { moves: fewer, what },
-            None => place += 1,
+            None => index += 1,
         }
     }
     violation
