@@ -5,12 +5,9 @@ use super::port::{CallEnd, NoLedger, OneRow, Order, Orders, Port};
 use super::sim::{OneShot, set_wall, wall};
 use penstock::actor::rates::answer::answer;
 use penstock::actor::rates::buckets::Buckets;
-use penstock::gate::actor_calls::ActorCalls;
 use penstock::gate::decide::Gate;
 use penstock::gate::plan::{Plan, Timing};
-use penstock::gate::state::actor_health::ActorHealth;
-use penstock::gate::state::lease_cache::LeaseCache;
-use penstock::gate::state::local_limiter::LocalLimiter;
+use penstock::gate::state::GateState;
 use penstock::identity::Subject;
 use penstock::limit::gcra::Gcra;
 use penstock::limit::time::{Span, Time};
@@ -118,22 +115,8 @@ impl Ord for At {
     }
 }
 
-/// The memory of an isolate.
-struct State {
-    lease_cache: RefCell<LeaseCache>,
-    local: RefCell<LocalLimiter>,
-    actor_health: RefCell<ActorHealth>,
-}
-
-impl State {
-    fn new(seed: u64) -> Rc<State> {
-        let actor_health = RefCell::new(ActorHealth::new(seed, None));
-        Rc::new(State { lease_cache: RefCell::default(), local: RefCell::default(), actor_health })
-    }
-}
-
 struct Isolate {
-    state: Rc<State>,
+    state: Rc<GateState>,
     /// The nanoseconds by which its clock is ahead. Clocks need not agree.
     ahead: u64,
     rate: f64,
@@ -185,7 +168,7 @@ impl Fleet {
         let mut random = Random::new(7);
         let weights: u64 = setup.skew.iter().cycle().take(setup.isolates).map(|weight| u64::from(*weight)).sum();
         let isolates = setup.skew.iter().cycle().take(setup.isolates).map(|weight| Isolate {
-            state: State::new((random.unit() * 1e18) as u64),
+            state: Rc::new(GateState::new((random.unit() * 1e18) as u64, None)),
             ahead: (random.unit() * 1e9) as u64,
             rate: setup.load * setup.rate as f64 * f64::from(*weight) / weights as f64,
             tasks: Vec::new(),
@@ -301,7 +284,7 @@ impl Fleet {
                 self.wake(task, life);
             }
             Event::IsolateCrash(isolate) => {
-                self.isolates[isolate].state = State::new((self.random.unit() * 1e18) as u64);
+                self.isolates[isolate].state = Rc::new(GateState::new((self.random.unit() * 1e18) as u64, None));
                 for task in std::mem::take(&mut self.isolates[isolate].tasks) {
                     if self.tasks[task].isolate == isolate && self.tasks[task].future.take().is_some() {
                         self.end(task);
@@ -326,9 +309,8 @@ impl Fleet {
         let (plan, notes) = (self.plan, Rc::clone(&self.notes));
         let port = Port { orders: Rc::clone(&self.orders), taken: None.into() };
         let future = Box::pin(async move {
-            let State { lease_cache, local, actor_health } = &*state;
-            let patience = Timing { durable_after: Span::from_secs(10), deadline: DEADLINE };
-            let gate = Gate { actors: &port, lease_cache, local, actor_health, patience, wall };
+            let timing = Timing { durable_after: Span::from_secs(10), deadline: DEADLINE };
+            let gate = Gate { actors: &port, state: &state, timing, wall };
             let decision = gate.decide(plan).await;
             {
                 let mut notes = notes.borrow_mut();
@@ -342,9 +324,8 @@ impl Fleet {
                 notes.times.push(at);
                 notes.seen.passed += u64::from(measured);
             }
-            let actor_calls = ActorCalls { actors: &port, lease_cache, actor_health, patience, wall };
             for task in gate.refill_tasks(plan) {
-                actor_calls.refill(task).await;
+                gate.refill(task).await;
             }
         });
         let task = self.free.pop().unwrap_or_else(|| {

@@ -1,32 +1,14 @@
 //! Calls to actors: by a request that needs an answer, and in the background.
 
 use crate::gate::deadline::is_short;
-use crate::gate::plan::Timing;
-use crate::gate::state::actor_health::ActorHealth;
+use crate::gate::decide::Gate;
 use crate::gate::state::call_budget::BudgetStage;
-use crate::gate::state::lease_cache::LeaseCache;
 use crate::limit::time::{Span, Time};
 use crate::protocol::circuit_breaker::{CallPermission, CallResult};
 use crate::protocol::rates::{ActorKey, Actors, Ask, CallError, Reply};
 use crate::protocol::validate::valid_reply;
-use std::cell::RefCell;
 
-/// Everything that a call needs besides its question.
-#[derive(Debug)]
-pub struct ActorCalls<'r, A> {
-    /// The actors that hold the limits' state.
-    pub actors: &'r A,
-    /// The leases and denials that the isolate keeps.
-    pub lease_cache: &'r RefCell<LeaseCache>,
-    /// Which actors fail, and are left alone.
-    pub actor_health: &'r RefCell<ActorHealth>,
-    /// The settings that travel with every question.
-    pub patience: Timing,
-    /// Reads the wall clock.
-    pub wall: fn() -> Time,
-}
-
-impl<A: Actors> ActorCalls<'_, A> {
+impl<A: Actors> Gate<'_, A> {
     /// Asks the actor, unless it is left alone or there is no time.
     pub(super) async fn call(&self, actor: &ActorKey<'_>, ask: &Ask, patience: Span) -> Result<Reply, CallError> {
         match self.permission(actor, patience) {
@@ -35,7 +17,7 @@ impl<A: Actors> ActorCalls<'_, A> {
         }
     }
 
-    /// Asks the actor, with a permission that [`permission`](ActorCalls::permission) has given.
+    /// Asks the actor, with a permission that [`permission`](Gate::permission) has given.
     pub(super) async fn call_with(
         &self,
         permission: CallPermission,
@@ -44,18 +26,18 @@ impl<A: Actors> ActorCalls<'_, A> {
         patience: Span,
     ) -> Result<Reply, CallError> {
         let asked = self.now();
-        self.actor_health.borrow_mut().budget.spend(1);
+        self.state.call_budget.borrow_mut().spend(1);
         let reply = self.actors.ask(actor, ask, patience).await;
         let reply = reply.and_then(|reply| valid_reply(ask, reply, (self.wall)()));
         if let Ok(reply) = &reply {
-            self.actor_health.borrow_mut().budget.spend_more(reply.rows, reply.d1);
+            self.state.call_budget.borrow_mut().spend_more(reply.rows, reply.d1);
         }
         let result = match &reply {
             Err(CallError::Late) if self.may_be_late(actor, asked, patience) => CallResult::Nothing,
             reply => CallResult::of(reply),
         };
         let now = self.now();
-        self.actor_health.borrow_mut().record(actor, permission, result, asked, now);
+        self.state.actor_health.borrow_mut().record(actor, permission, result, asked, now);
         reply
     }
 
@@ -63,30 +45,32 @@ impl<A: Actors> ActorCalls<'_, A> {
     /// decision's deadline; or half of that time went on waiting for replies to others, and these
     /// have come.
     fn may_be_late(&self, actor: &ActorKey<'_>, asked: Time, patience: Span) -> bool {
-        is_short(patience, self.patience.deadline)
-            || patience.times(2) <= self.patience.deadline
-                && self.actor_health.borrow().has_answered_since(actor, asked)
+        is_short(patience, self.timing.deadline)
+            || patience.times(2) <= self.timing.deadline
+                && self.state.actor_health.borrow().has_answered_since(actor, asked)
     }
 
     /// Leave to ask the actor a question that waits for up to `patience`; `None` where the actor is
     /// left alone, the day's calls are spent, or there is too little time.
     pub(super) fn permission(&self, actor: &ActorKey<'_>, patience: Span) -> Option<CallPermission> {
         let now = self.now();
-        let mut actor_health = self.actor_health.borrow_mut();
+        let mut actor_health = self.state.actor_health.borrow_mut();
         // A probe of a failing actor needs its time.
-        let short_probe = is_short(patience, self.patience.deadline) && actor_health.is_open(actor);
+        let short_probe = is_short(patience, self.timing.deadline) && actor_health.is_open(actor);
         // A request that has waited for the replies to others, and has less time left than the
         // actor's last reply took, would make its client wait in vain.
-        let has_waited = patience.times(4) < self.patience.deadline.times(3);
+        let has_waited = patience.times(4) < self.timing.deadline.times(3);
         let in_vain = short_probe || has_waited && actor_health.answers_slower_than(actor, now, patience);
-        if patience == Span::ZERO || in_vain || actor_health.budget.stage(now) == BudgetStage::Alone {
+        if patience == Span::ZERO || in_vain || self.state.call_budget.borrow().stage(now) == BudgetStage::Alone {
             return None;
         }
         actor_health.admit(actor, now, patience)
     }
 
-    /// The isolate's time.
-    pub(super) fn now(&self) -> Time {
-        self.lease_cache.borrow_mut().now((self.wall)())
+    /// Whether no call is made to the actor now: it fails, or the day's calls are spent.
+    pub(super) fn is_left_alone(&self, actor: &ActorKey<'_>) -> bool {
+        let now = self.now();
+        self.state.actor_health.borrow().is_open(actor)
+            || self.state.call_budget.borrow().stage(now) == BudgetStage::Alone
     }
 }

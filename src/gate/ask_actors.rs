@@ -1,7 +1,6 @@
 //! Asks the actors for the limits that the lease cache cannot settle. Where an actor does not
 //! answer, or is not asked, `on_error` decides.
 
-use crate::gate::actor_calls::ActorCalls;
 use crate::gate::deadline::Deadline;
 use crate::gate::decide::Gate;
 use crate::gate::decision::{Decision, Unchecked};
@@ -48,9 +47,8 @@ impl<A: Actors> Gate<'_, A> {
         };
         let question = |group| self.question(group, limits, intent, asked, patience);
         let asks: Vec<GroupAsk<'_, 'p>> = open.into_iter().map(question).collect();
-        let actor_calls = self.actor_calls();
         let replies = join_all(asks.iter().map(async |GroupAsk { group, permission, ask }| match permission {
-            Ok(permission) => actor_calls.call_with(*permission, &group.actor, ask, patience).await,
+            Ok(permission) => self.call_with(*permission, &group.actor, ask, patience).await,
             Err(error) => Err(error.clone()),
         }))
         .await;
@@ -73,8 +71,8 @@ impl<A: Actors> Gate<'_, A> {
         let permission = if self.is_left_out(group, asked) {
             Err(CallError::OverBudget(Span::ZERO))
         } else {
-            let permission = self.actor_calls().permission(&group.actor, patience);
-            permission.ok_or_else(|| self.actor_health.borrow().budget.call_error(asked))
+            let permission = self.permission(&group.actor, patience);
+            permission.ok_or_else(|| self.state.call_budget.borrow().call_error(asked))
         };
         let takes = permission.is_ok() && intent == Intent::Take;
         let open = limits.iter().filter(|pending| pending.is_open_at(group));
@@ -82,29 +80,24 @@ impl<A: Actors> Gate<'_, A> {
             let (cost, terms) = (pending.limit.cost, Terms::of(pending.limit));
             let (wish, unreported) = match takes {
                 true => {
-                    let mut lease_cache = self.lease_cache.borrow_mut();
-                    lease_cache.wish_for(pending.name, &terms, cost, asked, self.patience.deadline)
+                    let mut lease_cache = self.state.lease_cache.borrow_mut();
+                    lease_cache.wish_for(pending.key, &terms, cost, asked, self.timing.deadline)
                 }
                 false => Default::default(),
             };
             Demand::of(pending.limit, cost, wish, unreported)
         });
-        let stage = self.actor_health.borrow().budget.stage(asked);
-        let ask = group.ask(intent, demands.collect(), self.patience.durable_after, patience, stage);
+        let stage = self.state.call_budget.borrow().stage(asked);
+        let ask = group.ask(intent, demands.collect(), self.timing.durable_after, patience, stage);
         GroupAsk { group, permission, ask }
     }
 
     /// Whether calls are so scarce that this one is not made. While the day's budget nears its end,
     /// most questions of slow callers are left out, where `on_error` lets them pass unchecked.
     fn is_left_out(&self, group: &LimitGroup<'_>, now: Time) -> bool {
-        let mut actor_health = self.actor_health.borrow_mut();
         let may_pass = || group.limits.iter().all(|limit| on_error::may_pass(limit.on_error));
-        actor_health.budget.stage(now) == BudgetStage::Sampling && may_pass() && !actor_health.sample()
-    }
-
-    fn actor_calls(&self) -> ActorCalls<'_, A> {
-        let Gate { actors, lease_cache, actor_health, patience, wall, .. } = *self;
-        ActorCalls { actors, lease_cache, actor_health, patience, wall }
+        let sampling = self.state.call_budget.borrow().stage(now) == BudgetStage::Sampling;
+        sampling && may_pass() && !self.state.actor_health.borrow_mut().sample()
     }
 
     /// Records one actor's reply, or that there is none.
@@ -140,25 +133,25 @@ impl<A: Actors> Gate<'_, A> {
                 // The take that follows settles it.
                 continue;
             }
-            let mut lease_cache = self.lease_cache.borrow_mut();
+            let mut lease_cache = self.state.lease_cache.borrow_mut();
             match &error {
-                None => lease_cache.accept_grant(pending.name, &demand.terms, grant, &outcome, round_trip),
+                None => lease_cache.accept_grant(pending.key, &demand.terms, grant, &outcome, round_trip),
                 // No call was made; one of another request may still be answered.
                 Some(error) if error.is_unasked() => {}
-                Some(_) => lease_cache.note_lost(pending.name, demand.unreported),
+                Some(_) => lease_cache.note_lost(pending.key, demand.unreported),
             }
             pending.outcome = Some(outcome);
             if met && !took {
                 continue;
             }
-            let outcome = lease_cache.observe(pending.name, demand, &outcome, reply.horizon, round_trip);
+            let outcome = lease_cache.observe(pending.key, demand, &outcome, reply.horizon, round_trip);
             drop(lease_cache);
             pending.outcome = Some(outcome);
             pending.held = Tokens::taken(&demand.terms, demand.cost, &outcome, round_trip);
             if outcome == Outcome::Unknown {
                 decision.unchecked.push(Unchecked { limit: pending.limit, error: error.clone() });
                 self.decide_unchecked(pending, demand, round_trip.heard);
-            } else if self.actor_health.borrow_mut().mark_checked(pending.limit.number, &group.actor) {
+            } else if self.state.actor_health.borrow_mut().mark_checked(pending.limit.number, &group.actor) {
                 decision.restored.push(pending.limit);
             }
         }
@@ -167,13 +160,14 @@ impl<A: Actors> Gate<'_, A> {
     /// Has `on_error` decide about a limit that could not be checked.
     fn decide_unchecked(&self, pending: &mut PendingLimit<'_, '_>, demand: &Demand, now: Time) {
         let (limit, group) = (pending.limit, pending.group);
-        self.actor_health.borrow_mut().mark_unchecked(limit.number, &group.actor);
+        self.state.actor_health.borrow_mut().mark_unchecked(limit.number, &group.actor);
         let actions = OnErrorActions {
             open: || None,
             closed: || Some(Outcome::Unknown),
             local: || {
-                let starting_point = self.lease_cache.borrow().starting_point(pending.name, now);
-                let outcome = self.local.borrow_mut().take(demand, group.subject, starting_point, (self.wall)());
+                let starting_point = self.state.lease_cache.borrow().starting_point(pending.key, now);
+                let outcome =
+                    self.state.local_limiter.borrow_mut().take(demand, group.subject, starting_point, (self.wall)());
                 pending.alone = matches!(outcome, Outcome::Met { .. }).then(|| demand.clone());
                 Some(outcome)
             },

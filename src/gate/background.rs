@@ -1,7 +1,6 @@
 //! Work after the answer: refills leases before they are empty, gives idle quota tokens back, and
 //! prepays the day's call budget.
 
-use crate::gate::actor_calls::ActorCalls;
 use crate::gate::decide::Gate;
 use crate::gate::plan::{Plan, Timing};
 use crate::gate::state::call_budget;
@@ -29,7 +28,7 @@ pub struct BackgroundTask {
     actor: ActorKey<'static>,
     ask: Ask,
     /// The keys of the demands of `ask`, in their order.
-    names: Vec<LimitKey>,
+    keys: Vec<LimitKey>,
 }
 
 /// All work to do after one request.
@@ -46,27 +45,27 @@ impl<A: Actors> Gate<'_, A> {
     pub fn background(&self, plan: &Plan<'_>, passed: bool) -> Option<Background> {
         let idle_quota = self.idle_quota_tasks(plan);
         let refills = if passed { self.refill_tasks(plan) } else { Vec::new() };
-        let prepays = self.actor_health.borrow().budget.is_due(self.now());
+        let prepays = self.state.call_budget.borrow().is_due(self.now());
         (prepays || !refills.is_empty() || !idle_quota.is_empty()).then_some(Background { refills, idle_quota })
     }
 
     /// Questions for more of each lease that runs low. A question to an actor also asks for the
     /// leases of the same group that will run low soon.
     pub fn refill_tasks(&self, plan: &Plan<'_>) -> Vec<BackgroundTask> {
-        let patience = self.patience.deadline;
-        let low = |lease_cache: &LeaseCache, name, now| lease_cache.stock_level(name, now, patience) == StockLevel::Low;
-        self.tasks(plan, low, |lease_cache, name, limit, now| {
-            let wants = lease_cache.stock_level(name, now, patience) != StockLevel::Enough;
-            wants.then(|| lease_cache.wish_for(name, &Terms::of(limit), limit.cost, now, patience))
+        let patience = self.timing.deadline;
+        let low = |lease_cache: &LeaseCache, key, now| lease_cache.stock_level(key, now, patience) == StockLevel::Low;
+        self.tasks(plan, low, |lease_cache, key, limit, now| {
+            let wants = lease_cache.stock_level(key, now, patience) != StockLevel::Enough;
+            wants.then(|| lease_cache.wish_for(key, &Terms::of(limit), limit.cost, now, patience))
         })
     }
 
     /// Tasks for quota tokens that the isolate holds and that no task looks after yet.
     pub fn idle_quota_tasks(&self, plan: &Plan<'_>) -> Vec<BackgroundTask> {
-        let held = |lease_cache: &LeaseCache, name, now| lease_cache.holds_quota(name, now);
-        self.tasks(plan, held, |lease_cache, name, limit, now| {
+        let held = |lease_cache: &LeaseCache, key, now| lease_cache.holds_quota(key, now);
+        self.tasks(plan, held, |lease_cache, key, limit, now| {
             let quota = matches!(limit.allowance, Allowance::Quota(_));
-            (quota && lease_cache.claim_return(name, now)).then(Default::default)
+            (quota && lease_cache.claim_return(key, now)).then(Default::default)
         })
     }
 
@@ -78,32 +77,32 @@ impl<A: Actors> Gate<'_, A> {
         due: impl Fn(&LeaseCache, LimitKey, Time) -> bool,
         wants: impl Fn(&mut LeaseCache, LimitKey, &Limit, Time) -> Option<(Wish, u64)>,
     ) -> Vec<BackgroundTask> {
-        let mut lease_cache = self.lease_cache.borrow_mut();
+        let mut lease_cache = self.state.lease_cache.borrow_mut();
         let now = lease_cache.now((self.wall)());
         let groups = plan.caller.iter().chain(&plan.shared);
-        let stage = self.actor_health.borrow().budget.stage(now);
+        let stage = self.state.call_budget.borrow().stage(now);
         groups
             .filter_map(|group| {
                 if !group.limits.iter().any(|limit| due(&lease_cache, group.key(limit), now)) {
                     return None;
                 }
                 let wanted = group.limits.iter().filter_map(|limit| {
-                    let name = group.key(limit);
-                    let (wish, unreported) = wants(&mut lease_cache, name, limit, now)?;
+                    let key = group.key(limit);
+                    let (wish, unreported) = wants(&mut lease_cache, key, limit, now)?;
                     // No request is at stake, so no limit's refusal may stand in another limit's
                     // way.
-                    Some((name, Demand { enforcement: Enforcement::Shadow, ..Demand::of(limit, 0, wish, unreported) }))
+                    Some((key, Demand { enforcement: Enforcement::Shadow, ..Demand::of(limit, 0, wish, unreported) }))
                 });
-                let (names, demands): (Vec<LimitKey>, Vec<Demand>) = wanted.unzip();
-                let Timing { durable_after, .. } = self.patience;
-                let ask = group.ask(Intent::Take, demands, durable_after, self.patience.patient(), stage);
-                (!names.is_empty()).then(|| BackgroundTask { actor: group.actor.clone().into_owned(), ask, names })
+                let (keys, demands): (Vec<LimitKey>, Vec<Demand>) = wanted.unzip();
+                let Timing { durable_after, .. } = self.timing;
+                let ask = group.ask(Intent::Take, demands, durable_after, self.timing.patient(), stage);
+                (!keys.is_empty()).then(|| BackgroundTask { actor: group.actor.clone().into_owned(), ask, keys })
             })
             .collect()
     }
 }
 
-impl<A: Actors> ActorCalls<'_, A> {
+impl<A: Actors> Gate<'_, A> {
     /// Does the work, and prepays calls if that is due.
     pub async fn run(&self, background: Background) {
         self.prepay().await;
@@ -114,19 +113,19 @@ impl<A: Actors> ActorCalls<'_, A> {
     /// Asks for more tokens, and takes in the grants.
     pub async fn refill(&self, task: BackgroundTask) {
         let asked = self.now();
-        let reply = self.call(&task.actor, &task.ask, self.patience.patient()).await;
+        let reply = self.call(&task.actor, &task.ask, self.timing.patient()).await;
         let round_trip = RoundTrip { asked, heard: self.now() };
-        let mut lease_cache = self.lease_cache.borrow_mut();
-        let demands = task.names.iter().zip(&task.ask.demands);
+        let mut lease_cache = self.state.lease_cache.borrow_mut();
+        let demands = task.keys.iter().zip(&task.ask.demands);
         let Ok(reply) = reply else {
-            demands.for_each(|(name, demand)| lease_cache.note_lost(*name, demand.unreported));
+            demands.for_each(|(key, demand)| lease_cache.note_lost(*key, demand.unreported));
             return;
         };
         let grants = reply.grants.into_iter().chain(core::iter::repeat(None));
-        for (((name, demand), outcome), grant) in demands.zip(&reply.outcomes).zip(grants) {
-            lease_cache.accept_grant(*name, &demand.terms, grant, outcome, round_trip);
+        for (((key, demand), outcome), grant) in demands.zip(&reply.outcomes).zip(grants) {
+            lease_cache.accept_grant(*key, &demand.terms, grant, outcome, round_trip);
             if matches!(outcome, Outcome::Met { .. }) {
-                lease_cache.observe(*name, demand, outcome, reply.horizon, round_trip);
+                lease_cache.observe(*key, demand, outcome, reply.horizon, round_trip);
             }
         }
     }
@@ -139,30 +138,30 @@ impl<A: Actors> ActorCalls<'_, A> {
             let now = self.now();
             // Tokens taken out of the cache are sent once, so not while the actor would not be
             // asked.
-            if self.actor_health.borrow().is_silent(&task.actor, now) {
+            if self.is_left_alone(&task.actor) {
                 continue;
             }
             let mut idle = false;
-            for (name, demand) in task.names.iter().zip(&mut task.ask.demands) {
-                demand.unused = self.lease_cache.borrow_mut().take_idle_quota(*name, now);
+            for (key, demand) in task.keys.iter().zip(&mut task.ask.demands) {
+                demand.unused = self.state.lease_cache.borrow_mut().take_idle_quota(*key, now);
                 idle |= demand.unused.is_some();
             }
             if idle {
-                let _ = self.call(&task.actor, &task.ask, self.patience.patient()).await;
+                let _ = self.call(&task.actor, &task.ask, self.timing.patient()).await;
             }
-            if !task.names.iter().any(|name| self.lease_cache.borrow().holds_quota(*name, now)) {
+            if !task.keys.iter().any(|key| self.state.lease_cache.borrow().holds_quota(*key, now)) {
                 break;
             }
         }
-        let mut lease_cache = self.lease_cache.borrow_mut();
-        task.names.iter().for_each(|name| lease_cache.release_return(*name));
+        let mut lease_cache = self.state.lease_cache.borrow_mut();
+        task.keys.iter().for_each(|key| lease_cache.release_return(*key));
     }
 
     /// Prepays a chunk of the day's call budget, if that is due.
     pub async fn prepay(&self) {
         let now = self.now();
         let ask = {
-            let budget = &mut self.actor_health.borrow_mut().budget;
+            let budget = &mut self.state.call_budget.borrow_mut();
             if !budget.is_due(now) {
                 return;
             }
@@ -172,7 +171,7 @@ impl<A: Actors> ActorCalls<'_, A> {
         let (reply, now) = (reply.and_then(|reply| valid_reply(&ask, reply, (self.wall)())), self.now());
         let cost = ask.demands.iter().map(|demand| demand.cost).sum();
         let outcome = reply.as_ref().ok().and_then(|reply| reply.outcomes.first());
-        let budget = &mut self.actor_health.borrow_mut().budget;
+        let budget = &mut self.state.call_budget.borrow_mut();
         budget.record(cost, outcome, now);
         if let Ok(reply) = &reply {
             budget.spend_more(reply.rows, reply.d1);

@@ -15,26 +15,19 @@ use crate::gate::decision::Decision;
 use crate::gate::pending::{PendingLimit, limits, record_outcome, refusing, settled};
 use crate::gate::permit_port::{NoCaps, PermitPort};
 use crate::gate::plan::{LimitGroup, Plan, Timing};
-use crate::gate::state::actor_health::ActorHealth;
-use crate::gate::state::lease_cache::LeaseCache;
-use crate::gate::state::local_limiter::LocalLimiter;
+use crate::gate::state::GateState;
 use crate::limit::time::{Span, Time};
 use crate::protocol::rates::{Actors, Intent, Terms};
-use std::cell::RefCell;
 
-/// Everything that a decision needs besides its plan.
+/// Decides about requests, and does the work after them, for one isolate.
 #[derive(Debug)]
 pub struct Gate<'g, A> {
     /// The actors that hold the limits' state.
     pub actors: &'g A,
-    /// The leases and denials that the isolate keeps.
-    pub lease_cache: &'g RefCell<LeaseCache>,
-    /// The counts of this isolate alone, for limits whose actors cannot be asked.
-    pub local: &'g RefCell<LocalLimiter>,
-    /// Which actors fail, and are left alone.
-    pub actor_health: &'g RefCell<ActorHealth>,
+    /// The memory of the isolate.
+    pub state: &'g GateState,
     /// The settings that travel with every question.
-    pub patience: Timing,
+    pub timing: Timing,
     /// Reads the wall clock.
     pub wall: fn() -> Time,
 }
@@ -65,14 +58,14 @@ impl<A: Actors> Gate<'_, A> {
         }
         let caps_spent = decision.caps.spent;
         decision.spent.add(&caps_spent);
-        self.actor_health.borrow_mut().budget.spend(caps_spent.actors.max(caps_spent.rows).into());
+        self.state.call_budget.borrow_mut().spend(caps_spent.actors.max(caps_spent.rows).into());
         decision
     }
 
     /// Meets the limits and caps in order, up to the first refusal.
     async fn meet_all<'p>(&self, plan: &Plan<'p>, caps: &impl PermitPort<'p>, decision: &mut Decision<'p>) {
         let shares = !plan.shared.is_empty();
-        let deadline = Deadline::after(self.now(), self.patience.deadline);
+        let deadline = Deadline::after(self.now(), self.timing.deadline);
         let stage = deadline.for_stage(self.now(), Later::when(shares || caps.caps() > 0));
         self.meet(&plan.caller, Paid::Before, stage, decision).await;
         if !decision.is_allowed() || self.over_fair_share(plan, decision) {
@@ -108,17 +101,17 @@ impl<A: Actors> Gate<'_, A> {
 
     /// Settles the limits that the lease cache knows to refuse; whether an enforced one does.
     fn remember(&self, limits: &mut [PendingLimit<'_, '_>], paid: Paid) -> bool {
-        let mut lease_cache = self.lease_cache.borrow_mut();
+        let mut lease_cache = self.state.lease_cache.borrow_mut();
         let now = lease_cache.now((self.wall)());
         for pending in limits.iter_mut().filter(|pending| pending.outcome.is_none()) {
-            pending.outcome = lease_cache.denied(pending.name, pending.limit.cost, now);
+            pending.outcome = lease_cache.denied(pending.key, pending.limit.cost, now);
         }
         let Some(refusing) = refusing(limits) else { return false };
         if paid == Paid::Before {
             for pending in limits.iter().filter(|pending| pending.order < refusing && pending.held.is_none()) {
                 let cost = pending.limit.cost;
-                if lease_cache.spend(pending.name, cost, now).is_none() {
-                    lease_cache.add_debt(pending.name, &Terms::of(pending.limit), cost, now);
+                if lease_cache.spend(pending.key, cost, now).is_none() {
+                    lease_cache.add_debt(pending.key, &Terms::of(pending.limit), cost, now);
                 }
             }
         }
@@ -127,10 +120,10 @@ impl<A: Actors> Gate<'_, A> {
 
     /// Settles the limits that the lease cache holds tokens of.
     fn spend(&self, limits: &mut [PendingLimit<'_, '_>]) {
-        let mut lease_cache = self.lease_cache.borrow_mut();
+        let mut lease_cache = self.state.lease_cache.borrow_mut();
         let now = lease_cache.now((self.wall)());
         for pending in limits.iter_mut().filter(|pending| pending.outcome.is_none()) {
-            if let Some((held, outcome)) = lease_cache.spend(pending.name, pending.limit.cost, now) {
+            if let Some((held, outcome)) = lease_cache.spend(pending.key, pending.limit.cost, now) {
                 pending.held = Some(held);
                 pending.outcome = Some(outcome);
             }
@@ -145,9 +138,9 @@ impl<A: Actors> Gate<'_, A> {
         while end.left(self.now()) > Span::ZERO && self.is_asked_for(limits) {
             if !noted {
                 noted = true;
-                let mut lease_cache = self.lease_cache.borrow_mut();
+                let mut lease_cache = self.state.lease_cache.borrow_mut();
                 let open = limits.iter().filter(|pending| pending.outcome.is_none());
-                open.for_each(|pending| lease_cache.note_waiting(pending.name, pending.limit.cost));
+                open.for_each(|pending| lease_cache.note_waiting(pending.key, pending.limit.cost));
             }
             self.actors.sleep(POLL_EVERY).await;
             if self.remember(limits, paid) {
@@ -162,10 +155,10 @@ impl<A: Actors> Gate<'_, A> {
     /// still be answered.
     fn is_asked_for(&self, limits: &[PendingLimit<'_, '_>]) -> bool {
         let now = self.now();
-        let (lease_cache, actor_health) = (self.lease_cache.borrow(), self.actor_health.borrow());
+        let (lease_cache, actor_health) = (self.state.lease_cache.borrow(), self.state.actor_health.borrow());
         let mut open =
             limits.iter().filter(|pending| pending.outcome.is_none() && !actor_health.is_open(&pending.group.actor));
-        open.any(|pending| lease_cache.has_call_in_flight(pending.name, now, self.patience.deadline))
+        open.any(|pending| lease_cache.has_call_in_flight(pending.key, now, self.timing.deadline))
     }
 
     /// Records the outcomes, and gives back the tokens of a refused request that do not stay paid.
@@ -176,18 +169,18 @@ impl<A: Actors> Gate<'_, A> {
             (Some(order), Paid::Before) => order,
             (Some(_), Paid::Nothing) => 0,
         };
-        let mut lease_cache = self.lease_cache.borrow_mut();
+        let mut lease_cache = self.state.lease_cache.borrow_mut();
         let now = lease_cache.now((self.wall)());
         for pending in limits {
             record_outcome(&pending, decision);
             let refused = pending.order >= kept;
             match pending {
-                PendingLimit { held: Some(held), .. } if refused => lease_cache.give_back(pending.name, held, now),
+                PendingLimit { held: Some(held), .. } if refused => lease_cache.give_back(pending.key, held, now),
                 PendingLimit { alone: Some(demand), .. } if refused => {
-                    self.local.borrow_mut().give_back(&demand, pending.group.subject, (self.wall)());
+                    self.state.local_limiter.borrow_mut().give_back(&demand, pending.group.subject, (self.wall)());
                 }
                 PendingLimit { alone: Some(demand), .. } => {
-                    lease_cache.pass_alone(pending.name, &demand.terms, demand.cost, now);
+                    lease_cache.pass_alone(pending.key, &demand.terms, demand.cost, now);
                 }
                 _ => {}
             }
@@ -196,7 +189,7 @@ impl<A: Actors> Gate<'_, A> {
 
     /// The isolate's time.
     pub(super) fn now(&self) -> Time {
-        self.lease_cache.borrow_mut().now((self.wall)())
+        self.state.lease_cache.borrow_mut().now((self.wall)())
     }
 }
 

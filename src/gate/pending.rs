@@ -19,7 +19,7 @@ pub(super) struct PendingLimit<'s, 'p> {
     pub group: &'s LimitGroup<'p>,
     pub limit: &'p Limit,
     /// Its key in the lease cache.
-    pub name: LimitKey,
+    pub key: LimitKey,
     /// The outcome; `None` while it is open, or where the request passes uncounted.
     pub outcome: Option<Outcome>,
     /// The tokens that this request holds of it.
@@ -39,8 +39,8 @@ impl PendingLimit<'_, '_> {
 pub(super) fn limits<'s, 'p>(groups: &'s [LimitGroup<'p>]) -> Vec<PendingLimit<'s, 'p>> {
     let of_group = |(order, group): (usize, &'s LimitGroup<'p>)| {
         group.limits.iter().map(move |limit| {
-            let name = group.key(limit);
-            PendingLimit { order, group, limit, name, outcome: None, held: None, alone: None }
+            let key = group.key(limit);
+            PendingLimit { order, group, limit, key, outcome: None, held: None, alone: None }
         })
     };
     groups.iter().enumerate().flat_map(of_group).collect()

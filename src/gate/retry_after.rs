@@ -33,13 +33,13 @@ pub fn settle(decision: &mut Decision<'_>, spread: &mut RetrySpread, caller: Sub
 impl<A: Actors> Gate<'_, A> {
     /// How long the limits of `plan` would refuse the request for, at least.
     pub(super) fn min_wait(&self, plan: &Plan<'_>) -> Span {
-        let mut lease_cache = self.lease_cache.borrow_mut();
+        let mut lease_cache = self.state.lease_cache.borrow_mut();
         let now = lease_cache.now((self.wall)());
         let groups = plan.caller.iter().chain(&plan.shared);
         let limits = groups.flat_map(|group| group.limits.iter().map(|limit| (group.key(limit), limit)));
         let waits = limits
             .filter(|(_, limit)| limit.enforces())
-            .map(|(name, limit)| lease_cache.min_wait(name, &Terms::of(limit), limit.cost, now));
+            .map(|(key, limit)| lease_cache.min_wait(key, &Terms::of(limit), limit.cost, now));
         waits.max().unwrap_or_default()
     }
 }

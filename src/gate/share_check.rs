@@ -14,15 +14,15 @@ impl<A: Actors> Gate<'_, A> {
     /// Whether the caller has had its share of a contended rate. The decision then has the refusal.
     pub(super) fn over_fair_share<'p>(&self, plan: &Plan<'p>, decision: &mut Decision<'p>) -> bool {
         let Some(caller) = plan.who else { return false };
-        let mut lease_cache = self.lease_cache.borrow_mut();
-        if lease_cache.fair.is_empty() {
+        let mut shares = self.state.fair_shares.borrow_mut();
+        if shares.is_empty() {
             return false;
         }
-        let now = lease_cache.now((self.wall)());
+        let now = self.now();
         let mut charged = Vec::new();
         for (limit, _) in contended(plan) {
             let Limit { number, cost, .. } = *limit;
-            match lease_cache.fair.wait_for(number, caller, cost, now) {
+            match shares.wait_for(number, caller, cost, now) {
                 Some(wait) => {
                     let reason = Reason::OverCapacity;
                     decision.refuse(Refusal { limit, reason, wait, until: None, left: 0, subject: None });
@@ -31,7 +31,7 @@ impl<A: Actors> Gate<'_, A> {
             }
         }
         let Some(refusal) = &mut decision.refusal else { return false };
-        charged.into_iter().for_each(|(number, cost)| lease_cache.fair.refund(number, caller, cost, now));
+        charged.into_iter().for_each(|(number, cost)| shares.refund(number, caller, cost, now));
         // The wait is the caller's own and not the rate's. In the rate's retry queue, every caller
         // after this one would be told to wait longer.
         decision.min_wait = core::mem::take(&mut refusal.wait);
@@ -43,23 +43,23 @@ impl<A: Actors> Gate<'_, A> {
     pub(super) fn record_shares(&self, plan: &Plan<'_>, decision: &Decision<'_>) {
         let Some(caller) = plan.who else { return };
         let refusing = decision.refusal.as_ref().map(|refusal| (refusal.limit.number, refusal.reason));
-        let mut lease_cache = self.lease_cache.borrow_mut();
-        if refusing.is_none() && lease_cache.fair.is_empty() {
+        let mut shares = self.state.fair_shares.borrow_mut();
+        if refusing.is_none() && shares.is_empty() {
             return;
         }
-        let now = lease_cache.now((self.wall)());
+        let now = self.now();
         for (limit, gcra) in contended(plan) {
             let Limit { number, cost, on_error, .. } = *limit;
             let unchecked = || decision.unchecked.iter().any(|unchecked| unchecked.limit.number == number);
             match refusing {
                 // Requests pass uncounted, so there is no rate to share.
-                _ if on_error::passes_uncounted(on_error) && unchecked() => lease_cache.fair.end(number, now),
-                None if decision.caps.refusal.is_none() => lease_cache.fair.note_given(number, cost),
+                _ if on_error::passes_uncounted(on_error) && unchecked() => shares.end(number, now),
+                None if decision.caps.refusal.is_none() => shares.note_given(number, cost),
                 Some((other, Reason::OverCapacity)) if other == number => {
-                    lease_cache.fair.refused(number, &gcra, caller, cost, now);
+                    shares.refused(number, &gcra, caller, cost, now);
                 }
                 // Another limit or a cap refused the request.
-                _ => lease_cache.fair.refund(number, caller, cost, now),
+                _ => shares.refund(number, caller, cost, now),
             }
         }
     }

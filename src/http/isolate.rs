@@ -2,9 +2,7 @@
 //! anything that does I/O.
 
 use crate::concurrency::permit_leases::PermitLeases;
-use crate::gate::state::actor_health::ActorHealth;
-use crate::gate::state::lease_cache::LeaseCache;
-use crate::gate::state::local_limiter::LocalLimiter;
+use crate::gate::state::GateState;
 use crate::gate::state::retry_spread::RetrySpread;
 use crate::http::fetch_api::HeaderNames;
 use crate::http::incoming;
@@ -31,12 +29,8 @@ thread_local! {
 pub struct Isolate {
     /// The configuration; `None` where it has faults. The faults were logged when it was read.
     pub loaded: Option<LoadedPolicy>,
-    /// Leases to spend and denials to remember.
-    pub lease_cache: RefCell<LeaseCache>,
-    /// Counts of this isolate alone, for limits whose actors cannot be asked.
-    pub local_limiter: RefCell<LocalLimiter>,
-    /// Which actors fail, and are left alone.
-    pub actor_health: RefCell<ActorHealth>,
+    /// The memory of the gate.
+    pub gate: GateState,
     /// The retry times that refused callers were told.
     pub retry_spread: RefCell<RetrySpread>,
     /// The refusals of the last second.
@@ -97,9 +91,7 @@ impl Isolate {
         let budget = policy.as_ref().ok().and_then(|policy| policy.settings.budget);
         Isolate {
             loaded: policy.ok().map(LoadedPolicy::new),
-            lease_cache: RefCell::default(),
-            local_limiter: RefCell::default(),
-            actor_health: RefCell::new(ActorHealth::new(Math::random().to_bits(), budget)),
+            gate: GateState::new(Math::random().to_bits(), budget),
             retry_spread: RefCell::default(),
             refusal_sampler: RefCell::default(),
             permit_leases: RefCell::default(),

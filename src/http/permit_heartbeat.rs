@@ -88,7 +88,7 @@ impl Permits {
         // One after the other: several caps are rare, and several that are due rarer still.
         for (cap, _) in &self.permits {
             let spent = self.calls().tick(cap).await;
-            self.isolate.actor_health.borrow_mut().budget.spend(spent.into());
+            self.isolate.gate.call_budget.borrow_mut().spend(spent.into());
         }
     }
 

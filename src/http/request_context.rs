@@ -6,7 +6,6 @@ use crate::actor::rates::client::Client;
 use crate::concurrency::caps::Caps;
 use crate::concurrency::permit_calls::PermitCalls;
 use crate::concurrency::plan::{RequestKind, planned_caps};
-use crate::gate::actor_calls::ActorCalls;
 use crate::gate::background::Background;
 use crate::gate::decide::Gate;
 use crate::gate::decision::{CapRefusal, Decision, Refusal};
@@ -101,18 +100,16 @@ impl<'a> RequestContext<'a> {
 
     /// The gate, with this isolate's memory.
     pub fn gate(&self) -> Gate<'_, Client> {
-        let Isolate { lease_cache, local_limiter: local, actor_health, .. } = &**self.isolate;
-        Gate { actors: &self.actors, lease_cache, local, actor_health, patience: self.timing(), wall: clock::now }
+        Gate { actors: &self.actors, state: &self.isolate.gate, timing: self.timing(), wall: clock::now }
     }
 
     /// Has the runtime do `background` work after the response.
     pub fn start(&self, background: Option<Background>) {
         let Some(background) = background else { return };
-        let (isolate, actors, patience) = (Rc::clone(self.isolate), self.actors.again(), self.timing());
+        let (isolate, actors, timing) = (Rc::clone(self.isolate), self.actors.again(), self.timing());
         after_response(self.context, async move {
-            let Isolate { lease_cache, actor_health, .. } = &*isolate;
-            let calls = ActorCalls { actors: &actors, lease_cache, actor_health, patience, wall: clock::now };
-            calls.run(background).await;
+            let gate = Gate { actors: &actors, state: &isolate.gate, timing, wall: clock::now };
+            gate.run(background).await;
         });
     }
 

@@ -58,7 +58,7 @@ impl RequestLog<'_> {
                 console_warn!("{line}");
             }
         }
-        if let Some(stage) = self.isolate.actor_health.borrow_mut().budget.stage_change(clock::now()) {
+        if let Some(stage) = self.isolate.gate.call_budget.borrow_mut().stage_change(clock::now()) {
             log::warning("BUDGET", stage.words());
         }
         decision.restored.iter().for_each(|limit| self.restored(&limit.name));

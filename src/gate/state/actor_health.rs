@@ -6,7 +6,6 @@
 //! whether the trouble is over. Pauses grow, and are drawn at random, so that isolates do not
 //! return together.
 
-use crate::gate::state::call_budget::{BudgetStage, CallBudget};
 use crate::limit::jitter::SplitMix64;
 use crate::limit::time::{Span, Time};
 use crate::protocol::circuit_breaker::{CallPermission, CallResult, CircuitBreaker};
@@ -25,8 +24,6 @@ pub struct ActorHealth {
     /// One record per actor. There are as many actors as shards and `global` limits, so the list
     /// needs no other bound, and is short enough to be searched.
     records: Vec<ActorRecord>,
-    /// The calls that may be made in a day.
-    pub budget: CallBudget,
     random: SplitMix64,
 }
 
@@ -46,9 +43,9 @@ struct ActorRecord {
 
 impl ActorHealth {
     /// Makes the health of actors that have not been asked yet. Pauses are drawn from `seed`, which
-    /// should differ between isolates. `budget` is the number of calls a day; `None` sets no bound.
-    pub fn new(seed: u64, budget: Option<u64>) -> ActorHealth {
-        ActorHealth { random: SplitMix64::new(seed), budget: CallBudget::new(budget), ..ActorHealth::default() }
+    /// should differ between isolates.
+    pub fn new(seed: u64) -> ActorHealth {
+        ActorHealth { random: SplitMix64::new(seed), ..ActorHealth::default() }
     }
 
     fn record_of(&self, actor: &ActorKey<'_>) -> Option<&ActorRecord> {
@@ -68,12 +65,6 @@ impl ActorHealth {
     /// Whether the circuit breaker of `actor` is open.
     pub fn is_open(&self, actor: &ActorKey<'_>) -> bool {
         self.record_of(actor).is_some_and(|record| record.circuit.is_open())
-    }
-
-    /// Whether `actor` would not be asked: its circuit breaker is open, or the day's calls are
-    /// spent.
-    pub fn is_silent(&self, actor: &ActorKey<'_>, now: Time) -> bool {
-        self.is_open(actor) || self.budget.stage(now) == BudgetStage::Alone
     }
 
     /// Whether any circuit breaker is open.

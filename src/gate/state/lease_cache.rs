@@ -10,7 +10,6 @@
 //! - `denial`: a denial, and how long it is believed
 
 use crate::gate::state::bucket_view::StartingPoint;
-use crate::gate::state::fair_share::FairShares;
 use crate::gate::state::tokens::{RoundTrip, Tokens};
 use crate::identity::digest::Subject;
 use crate::limit::lease::{StockLevel, Wish};
@@ -46,8 +45,6 @@ const CAPACITY: usize = 20_000;
 pub struct LeaseCache {
     entries: HashMap<LimitKey, CachedLimit>,
     clock: MonotonicClock,
-    /// Each caller's share of contended rates.
-    pub(crate) fair: FairShares,
 }
 
 impl LeaseCache {

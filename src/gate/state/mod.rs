@@ -19,3 +19,38 @@ pub mod lease_cache;
 pub mod local_limiter;
 pub mod retry_spread;
 pub mod tokens;
+
+use crate::gate::state::actor_health::ActorHealth;
+use crate::gate::state::call_budget::CallBudget;
+use crate::gate::state::fair_share::FairShares;
+use crate::gate::state::lease_cache::LeaseCache;
+use crate::gate::state::local_limiter::LocalLimiter;
+use std::cell::RefCell;
+
+/// The memory of one isolate's gate. Each part is borrowed for a moment and never across an
+/// `await`, since the isolate's requests share it.
+#[derive(Debug, Default)]
+pub struct GateState {
+    /// Leases to spend and denials to remember.
+    pub lease_cache: RefCell<LeaseCache>,
+    /// Counts of this isolate alone, for limits whose actors cannot be asked.
+    pub local_limiter: RefCell<LocalLimiter>,
+    /// Which actors fail, and are left alone.
+    pub actor_health: RefCell<ActorHealth>,
+    /// The day's budget of calls.
+    pub call_budget: RefCell<CallBudget>,
+    /// Callers' shares of contended rates.
+    pub fair_shares: RefCell<FairShares>,
+}
+
+impl GateState {
+    /// An empty memory. Chance begins from `seed`, which should differ between isolates. `budget`
+    /// is the number of calls that may be made a day; `None` without a bound.
+    pub fn new(seed: u64, budget: Option<u64>) -> GateState {
+        GateState {
+            actor_health: RefCell::new(ActorHealth::new(seed)),
+            call_budget: RefCell::new(CallBudget::new(budget)),
+            ..GateState::default()
+        }
+    }
+}

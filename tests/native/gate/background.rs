@@ -1,9 +1,8 @@
 //! Background work: several isolates lease from one shared limit.
 
-use super::support::{Deployment, now};
+use super::support::Deployment;
 use crate::support::run;
-use penstock::gate::actor_calls::ActorCalls;
-use penstock::gate::plan::{Plan, Timing};
+use penstock::gate::plan::Plan;
 use penstock::gate::state::lease_cache::LeaseCache;
 use penstock::identity::Subject;
 use penstock::limit::time::Span;
@@ -14,14 +13,13 @@ use std::cell::RefCell;
 fn spend(vars: &str, isolates: usize, offered: u64, secs: u64) -> (Vec<u64>, u32) {
     let deployment = Deployment::new(vars);
     let lease_caches: Vec<RefCell<LeaseCache>> = (0..isolates).map(|_| RefCell::default()).collect();
-    let patience = Timing { durable_after: Span::from_secs(10), deadline: Span::from_millis(250) };
     let mut passed = Vec::new();
     let step = Span::from_nanos(1_000_000_000 / offered);
     for _ in 0..secs {
         let mut this_second = 0;
         for _ in 0..offered {
             for lease_cache in &lease_caches {
-                deployment.lease_cache.swap(lease_cache);
+                deployment.state.lease_cache.swap(lease_cache);
                 let route = deployment.policy.route("GET", "h", "/");
                 let plan = Plan::new(&deployment.policy, route, Subject::from_bytes([1; 16]), |_| None);
                 let gate = deployment.gate();
@@ -29,17 +27,10 @@ fn spend(vars: &str, isolates: usize, offered: u64, secs: u64) -> (Vec<u64>, u32
                 if decision.refusal.is_none() {
                     this_second += 1;
                     for task in gate.refill_tasks(&plan) {
-                        let actor_calls = ActorCalls {
-                            actors: &deployment,
-                            lease_cache: &deployment.lease_cache,
-                            actor_health: &deployment.actor_health,
-                            patience,
-                            wall: now,
-                        };
-                        run(actor_calls.refill(task));
+                        run(gate.refill(task));
                     }
                 }
-                deployment.lease_cache.swap(lease_cache);
+                deployment.state.lease_cache.swap(lease_cache);
             }
             deployment.forward(step);
         }

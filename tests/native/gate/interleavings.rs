@@ -5,12 +5,10 @@ use crate::support::{EVENING, Turn, World};
 use core::cell::{Cell, RefCell};
 use core::pin::Pin;
 use core::task::{Context, Waker};
-use penstock::gate::actor_calls::ActorCalls;
 use penstock::gate::decide::Gate;
 use penstock::gate::plan::{Plan, Timing};
-use penstock::gate::state::actor_health::ActorHealth;
+use penstock::gate::state::GateState;
 use penstock::gate::state::lease_cache::LeaseCache;
-use penstock::gate::state::local_limiter::LocalLimiter;
 use penstock::identity::Subject;
 use penstock::limit::gcra::Gcra;
 use penstock::limit::time::{Span, Time};
@@ -44,9 +42,7 @@ struct SteppedIsolate {
     policy: Policy,
     world: World,
     steps: RefCell<Vec<Step>>,
-    lease_cache: RefCell<LeaseCache>,
-    local: RefCell<LocalLimiter>,
-    actor_health: RefCell<ActorHealth>,
+    state: GateState,
     passed: RefCell<Vec<Time>>,
     gcra: Cell<Option<Gcra>>,
     /// Questions that have failed.
@@ -96,9 +92,7 @@ impl SteppedIsolate {
             policy: Policy::read(&vars).unwrap(),
             world: World::default(),
             steps: RefCell::default(),
-            lease_cache: RefCell::default(),
-            local: RefCell::default(),
-            actor_health: RefCell::default(),
+            state: GateState::default(),
             passed: RefCell::default(),
             gcra: Cell::default(),
             failures: Cell::default(),
@@ -107,18 +101,16 @@ impl SteppedIsolate {
 
     /// Sends a request of the one caller. If it passes, its background work runs as well.
     fn request(&self) -> Running<'_> {
-        let SteppedIsolate { lease_cache, local, actor_health, .. } = self;
         Box::pin(async {
-            let patience = Timing { durable_after: Span::ZERO, deadline: Span::from_millis(250) };
-            let gate = Gate { actors: self, lease_cache, local, actor_health, patience, wall: now };
-            let actor_calls = ActorCalls { actors: self, lease_cache, actor_health, patience, wall: now };
+            let timing = Timing { durable_after: Span::ZERO, deadline: Span::from_millis(250) };
+            let gate = Gate { actors: self, state: &self.state, timing, wall: now };
             let plan = Plan::new(&self.policy, None, Subject::from_bytes([1; 16]), |_| None);
             if gate.decide(&plan).await.refusal.is_some() {
                 return;
             }
             self.passed.borrow_mut().push(now());
             for task in gate.refill_tasks(&plan) {
-                actor_calls.refill(task).await;
+                gate.refill(task).await;
             }
         })
     }
@@ -184,7 +176,7 @@ fn late_answer_is_no_failure_when_the_actor_answered_others_meanwhile() {
     NOW.set(now().plus(Span::from_millis(100)));
     poll(&mut running);
     assert!(running.is_empty(), "the others had no time left");
-    assert!(!isolate.actor_health.borrow().any_open(), "an answer takes 156 ms of 250");
+    assert!(!isolate.state.actor_health.borrow().any_open(), "an answer takes 156 ms of 250");
 }
 
 #[test]
@@ -218,7 +210,7 @@ fn reported_debt_outlives_an_eviction() {
     isolate.step(6, Step::Answered);
     poll(&mut running);
     isolate.world.evict();
-    isolate.lease_cache.replace(LeaseCache::default());
+    isolate.state.lease_cache.replace(LeaseCache::default());
     running.push(isolate.request());
     poll(&mut running);
     isolate.step(7, Step::Answered);

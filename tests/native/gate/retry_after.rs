@@ -121,7 +121,7 @@ fn returned_last_token_of_a_day_adds_no_wait() {
     let plan =
         Plan::new(&deployment.policy, route, Subject::from_bytes([1; 16]), |_| Some(Subject::from_bytes([1; 16])));
     for task in deployment.gate().idle_quota_tasks(&plan) {
-        run(deployment.actor_calls().return_idle_quota(task));
+        run(deployment.gate().return_idle_quota(task));
     }
     assert_eq!(told(&deployment.request("/x", 1, Some(1))).map(|(limit, _)| limit), Some("x/ip"));
     let wait = told(&deployment.request("/x", 1, Some(1))).unwrap().1;

@@ -2,13 +2,10 @@
 
 use crate::support::{EVENING, Turn, World, run};
 use core::cell::{Cell, RefCell};
-use penstock::gate::actor_calls::ActorCalls;
 use penstock::gate::decide::Gate;
 use penstock::gate::decision::Decision;
 use penstock::gate::plan::{Plan, Timing};
-use penstock::gate::state::actor_health::ActorHealth;
-use penstock::gate::state::lease_cache::LeaseCache;
-use penstock::gate::state::local_limiter::LocalLimiter;
+use penstock::gate::state::GateState;
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
 use penstock::policy::Policy;
@@ -100,9 +97,7 @@ pub struct Deployment {
     pub calls: Cell<u32>,
     /// The time that some actors take to answer.
     pub slow: Fault<(Which, Span)>,
-    pub lease_cache: RefCell<LeaseCache>,
-    local: RefCell<LocalLimiter>,
-    pub actor_health: RefCell<ActorHealth>,
+    pub state: GateState,
 }
 
 impl Actors for Deployment {
@@ -145,9 +140,7 @@ impl Deployment {
             lie: Fault::default(),
             calls: Cell::default(),
             slow: Fault::default(),
-            lease_cache: RefCell::default(),
-            local: RefCell::default(),
-            actor_health: RefCell::default(),
+            state: GateState::default(),
         }
     }
 
@@ -161,21 +154,8 @@ impl Deployment {
 
     /// Returns the gate of the isolate.
     pub fn gate(&self) -> Gate<'_, Deployment> {
-        let patience = Timing { durable_after: Span::from_secs(10), deadline: Span::from_millis(250) };
-        let Deployment { lease_cache, local, actor_health, .. } = self;
-        Gate { actors: self, lease_cache, local, actor_health, patience, wall: now }
-    }
-
-    /// Returns the actor calls of the isolate.
-    pub fn actor_calls(&self) -> ActorCalls<'_, Deployment> {
-        let patience = Timing { durable_after: Span::from_secs(10), deadline: Span::from_millis(250) };
-        ActorCalls {
-            actors: self,
-            lease_cache: &self.lease_cache,
-            actor_health: &self.actor_health,
-            patience,
-            wall: now,
-        }
+        let timing = Timing { durable_after: Span::from_secs(10), deadline: Span::from_millis(250) };
+        Gate { actors: self, state: &self.state, timing, wall: now }
     }
 
     /// Whether such a request passes.

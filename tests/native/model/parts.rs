@@ -4,9 +4,7 @@ use super::ports::{Answer, KeptSlots, ModelDisk, Sent};
 use core::cell::{Cell, RefCell};
 use core::pin::Pin;
 use penstock::actor::rates::buckets::Buckets;
-use penstock::gate::state::actor_health::ActorHealth;
-use penstock::gate::state::lease_cache::LeaseCache;
-use penstock::gate::state::local_limiter::LocalLimiter;
+use penstock::gate::state::GateState;
 use penstock::identity::Subject;
 use penstock::limit::bucket_table::BucketId;
 use penstock::limit::time::{Span, Time};
@@ -21,9 +19,7 @@ pub const CALLER: Subject = Subject::from_bytes([7; 16]);
 
 /// The memory of one isolate.
 pub struct ModelIsolate {
-    pub lease_cache: Rc<RefCell<LeaseCache>>,
-    pub local: Rc<RefCell<LocalLimiter>>,
-    pub actor_health: Rc<RefCell<ActorHealth>>,
+    pub state: Rc<GateState>,
     pub kept: KeptSlots,
     /// How far its wall clock has fallen back.
     pub behind: Span,
@@ -32,8 +28,8 @@ pub struct ModelIsolate {
 impl ModelIsolate {
     /// Makes an isolate that has just started.
     pub fn new(behind: Span) -> ModelIsolate {
-        let (lease_cache, local, actor_health, kept) = Default::default();
-        ModelIsolate { lease_cache, local, actor_health, kept, behind }
+        let (state, kept) = Default::default();
+        ModelIsolate { state, kept, behind }
     }
 }
 

@@ -4,7 +4,8 @@ use super::case::{Bug, Case};
 use super::sim::OneShot;
 use core::cell::{Cell, RefCell};
 use penstock::actor::rates::buckets::BucketStore;
-use penstock::gate::state::lease_cache::{LeaseCache, LimitKey};
+use penstock::gate::state::GateState;
+use penstock::gate::state::lease_cache::LimitKey;
 use penstock::gate::state::tokens::{RoundTrip, Tokens};
 use penstock::identity::Subject;
 use penstock::ledger::{Added, Entry, Ledger, UnusedQuota};
@@ -105,7 +106,7 @@ pub struct Port {
     pub shared: Rc<Shared>,
     pub task: u32,
     pub record: Rc<Record>,
-    pub lease_cache: Rc<RefCell<LeaseCache>>,
+    pub state: Rc<GateState>,
     /// The keys of the limits in the lease cache, by the limits' names.
     pub keys: BTreeMap<String, LimitKey>,
     pub kept: KeptSlots,
@@ -157,7 +158,7 @@ impl Port {
             let key = self.keys[&demand.limit];
             match (self.shared.case.bug, &mut *outcome) {
                 (Bug::MetIsTaken, Outcome::Met { .. }) if refused => {
-                    let mut lease_cache = self.lease_cache.borrow_mut();
+                    let mut lease_cache = self.state.lease_cache.borrow_mut();
                     if let Some(held) = Tokens::taken(&demand.terms, demand.cost, outcome, round_trip) {
                         lease_cache.give_back(key, held, round_trip.heard);
                     }

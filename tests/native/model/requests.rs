@@ -8,7 +8,6 @@ use super::world::{Memory, ModelWorld};
 use core::cell::Cell;
 use core::task::{Context, Waker};
 use futures_util::future::join_all;
-use penstock::gate::actor_calls::ActorCalls;
 use penstock::gate::decide::Gate;
 use penstock::gate::plan::{LimitGroup, Plan, Timing};
 use penstock::gate::state::lease_cache::LimitKey;
@@ -27,11 +26,10 @@ impl ModelWorld {
     pub fn arrive(&mut self, isolate: usize) -> DecisionCell {
         let id = self.shared.number();
         let shared = Rc::clone(&self.shared);
-        let ModelIsolate { lease_cache, local, actor_health, kept, .. } = &self.isolates[isolate];
+        let ModelIsolate { state, kept, .. } = &self.isolates[isolate];
         let slots = kept.borrow_mut().split_off(0);
         self.spend_kept(&slots, isolate);
-        let (lease_cache, local, kept) = (Rc::clone(lease_cache), Rc::clone(local), Rc::clone(kept));
-        let actor_health = Rc::clone(actor_health);
+        let (state, kept) = (Rc::clone(state), Rc::clone(kept));
         let decision = Rc::new(Cell::new(None));
         let decided = Rc::clone(&decision);
         let case = self.case().clone();
@@ -47,19 +45,12 @@ impl ModelWorld {
                 shared: Rc::clone(&shared),
                 task: id,
                 record: Rc::clone(&record),
-                lease_cache: Rc::clone(&lease_cache),
+                state: Rc::clone(&state),
                 keys: keys.collect(),
                 kept,
             };
-            let patience = Timing { durable_after: case.durable_after, deadline: case.deadline };
-            let gate = Gate {
-                actors: &port,
-                lease_cache: &lease_cache,
-                local: &local,
-                actor_health: &actor_health,
-                patience,
-                wall,
-            };
+            let timing = Timing { durable_after: case.durable_after, deadline: case.deadline };
+            let gate = Gate { actors: &port, state: &state, timing, wall };
             let decision = gate.decide(&plan).await;
             decided.set(Some(decision.refusal.as_ref().map(|refusal| refusal.wait)));
             if decision.refusal.is_some() {
@@ -67,10 +58,8 @@ impl ModelWorld {
             }
             admit(&shared, &plan, &record);
             let (refill_tasks, idle_quota_tasks) = (gate.refill_tasks(&plan), gate.idle_quota_tasks(&plan));
-            let actor_calls =
-                ActorCalls { actors: &port, lease_cache: &lease_cache, actor_health: &actor_health, patience, wall };
-            join_all(refill_tasks.into_iter().map(|task| actor_calls.refill(task))).await;
-            join_all(idle_quota_tasks.into_iter().map(|task| actor_calls.return_idle_quota(task))).await;
+            join_all(refill_tasks.into_iter().map(|task| gate.refill(task))).await;
+            join_all(idle_quota_tasks.into_iter().map(|task| gate.return_idle_quota(task))).await;
         });
         self.tasks.push(Task { id, isolate, future, past: 0, decision: Rc::clone(&decision) });
         self.tell(id, 0);
@@ -80,7 +69,7 @@ impl ModelWorld {
     /// Puts back a slot that a planted bug has kept, if the bug would spend it now.
     fn spend_kept(&self, kept: &[(LimitKey, Gcra, Time)], isolate: usize) {
         let now = self.now();
-        let (lease_cache, later) = (&self.isolates[isolate].lease_cache, &self.isolates[isolate].kept);
+        let (lease_cache, later) = (&self.isolates[isolate].state.lease_cache, &self.isolates[isolate].kept);
         let mut used = false;
         for (key, gcra, slot) in kept.iter().copied() {
             let early = self.case().bug == Bug::EarlySlots;
@@ -105,7 +94,8 @@ impl ModelWorld {
         if self.memory == Memory::Kept {
             let mut hasher = DefaultHasher::new();
             (task.past, news, self.shared.now.get(), isolate.behind).hash(&mut hasher);
-            format!("{:?}{:?}", isolate.lease_cache.borrow(), isolate.actor_health.borrow()).hash(&mut hasher);
+            format!("{:?}{:?}", isolate.state.lease_cache.borrow(), isolate.state.actor_health.borrow())
+                .hash(&mut hasher);
             task.past = hasher.finish();
         }
         set_wall(self.shared.now.get().minus(isolate.behind));

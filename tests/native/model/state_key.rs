@@ -14,8 +14,9 @@ impl ModelWorld {
         (self.now(), self.requests, self.faults, self.actor_crashes, self.losses, self.left, self.stepped)
             .hash(&mut hasher);
         for isolate in &self.isolates {
-            format!("{:?}{:?}", isolate.lease_cache.borrow(), isolate.local.borrow()).hash(&mut hasher);
-            format!("{:?}", isolate.actor_health.borrow()).hash(&mut hasher);
+            format!("{:?}{:?}", isolate.state.lease_cache.borrow(), isolate.state.local_limiter.borrow())
+                .hash(&mut hasher);
+            format!("{:?}", isolate.state.actor_health.borrow()).hash(&mut hasher);
             (isolate.behind, isolate.kept.borrow().len()).hash(&mut hasher);
             isolate.kept.borrow().iter().for_each(|(_, _, slot)| slot.hash(&mut hasher));
         }

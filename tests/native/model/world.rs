@@ -186,7 +186,7 @@ impl ModelWorld {
         if self.left {
             self.advance(self.case().deadline);
         }
-        let actor_health = self.isolates.iter().any(|isolate| isolate.actor_health.borrow().any_open());
+        let actor_health = self.isolates.iter().any(|isolate| isolate.state.actor_health.borrow().any_open());
         if actor_health || self.actors.iter().any(|actor| actor.counter.borrow().leaves_ledger_alone()) {
             self.advance(Span::from_secs(16));
         }

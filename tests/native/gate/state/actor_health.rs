@@ -20,7 +20,7 @@ fn isolates_probe_a_failed_actor_at_different_times() {
     let actor = ActorKey::Shared("base/global".into());
     let mut returns: Vec<u64> = (0..64_u64)
         .map(|isolate| {
-            let mut actor_health = ActorHealth::new(isolate, None);
+            let mut actor_health = ActorHealth::new(isolate);
             actor_health.record(&actor, CallPermission::Usual, CallResult::Overload, NOW, NOW);
             (0..1_000).find(|millis| actor_health.admit(&actor, NOW.plus(ms(*millis)), PATIENCE).is_some()).unwrap()
         })
@@ -32,7 +32,7 @@ fn isolates_probe_a_failed_actor_at_different_times() {
 
 #[test]
 fn failed_actor_opens_only_its_own_breaker() {
-    let mut actor_health = ActorHealth::new(1, None);
+    let mut actor_health = ActorHealth::new(1);
     let [bad, good] = [0, 1].map(|shard| ActorKey::Ip(Subject::from_bytes([shard; 16])));
     actor_health.record(&bad, CallPermission::Usual, CallResult::Overload, NOW, NOW);
     assert!(actor_health.is_open(&bad) && !actor_health.is_open(&good));

@@ -3,7 +3,6 @@
 use crate::gate::support::Deployment;
 use crate::support::{EVENING, run};
 use penstock::gate::decision::Reason;
-use penstock::gate::state::actor_health::ActorHealth;
 use penstock::gate::state::call_budget::{BudgetStage, CallBudget, SAVING_HORIZON};
 use penstock::limit::time::Span;
 use penstock::protocol::rates::{CallError, Outcome, Terms};
@@ -140,9 +139,9 @@ fn all_calls_are_counted_with_few_calls() {
 /// Makes a deployment with `rest` of 1,000 calls left.
 fn with_calls_left(rest: u64, vars: &str) -> Deployment {
     let deployment = Deployment::new(vars);
-    let mut actor_health = ActorHealth::new(1, Some(1_000));
-    actor_health.budget.record(4, left(rest).as_ref(), EVENING);
-    deployment.actor_health.replace(actor_health);
+    let mut budget = CallBudget::new(Some(1_000));
+    budget.record(4, left(rest).as_ref(), EVENING);
+    deployment.state.call_budget.replace(budget);
     deployment
 }
 
@@ -186,7 +185,7 @@ fn saved_calls_make_leases_last_longer() {
             let plan = penstock::gate::plan::Plan::new(&deployment.policy, route, subject, |_| None);
             assert!(run(deployment.gate().decide(&plan)).refusal.is_none());
             for task in deployment.gate().refill_tasks(&plan) {
-                run(deployment.actor_calls().refill(task));
+                run(deployment.gate().refill(task));
             }
             deployment.forward(Span::from_millis(20));
         }
@@ -199,10 +198,10 @@ fn saved_calls_make_leases_last_longer() {
 #[test]
 fn calls_are_prepaid_from_one_count_of_the_deployment() {
     let deployment = Deployment::new(r#"{"LIMIT_BASE": {"per_ip": "5/min"}}"#);
-    deployment.actor_health.replace(ActorHealth::new(1, Some(1_000)));
+    deployment.state.call_budget.replace(CallBudget::new(Some(1_000)));
     for ip in 0..200 {
         assert!(deployment.passes("/", ip, None));
-        run(deployment.actor_calls().prepay());
+        run(deployment.gate().prepay());
     }
     let used = deployment.used("budget");
     assert!(
