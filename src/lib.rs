@@ -22,15 +22,14 @@
 //! of Workers, and take the time as an argument. Without the feature `worker` they are the whole
 //! crate, a plain library.
 //!
-//! `exports` has the functions of the WebAssembly module, which `entry.js` calls for the runtime.
+//! `wasm_exports` has the functions of the WebAssembly module, which `entry.js` calls for the
+//! runtime.
 
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "worker")]
 pub mod actor;
 pub mod concurrency;
-#[cfg(feature = "worker")]
-mod exports;
 pub mod gate;
 #[cfg(feature = "worker")]
 pub mod http;
@@ -44,3 +43,5 @@ pub mod policy;
 pub mod protocol;
 #[cfg(feature = "worker")]
 pub mod runtime;
+#[cfg(feature = "worker")]
+mod wasm_exports;

@@ -1,9 +1,9 @@
 //! A request's way to a permit of one cap.
 
 use crate::concurrency::heartbeats::Id;
+use crate::concurrency::lease_table::PermitGuard;
 use crate::concurrency::permit_calls::PermitCalls;
 use crate::concurrency::permit_lease::NextStep;
-use crate::concurrency::permit_leases::PermitGuard;
 use crate::concurrency::plan::PlannedCap;
 use crate::gate::deadline::{POLL_EVERY, is_short};
 use crate::gate::decision::{Admission, Spent};

@@ -1,8 +1,8 @@
 //! One request and all of its caps: it gets a permit of each, or keeps none.
 
 use crate::concurrency::admit::NoPermit;
+use crate::concurrency::lease_table::PermitGuard;
 use crate::concurrency::permit_calls::PermitCalls;
-use crate::concurrency::permit_leases::PermitGuard;
 use crate::concurrency::plan::PlannedCap;
 use crate::gate::deadline::{Deadline, Later};
 use crate::gate::decision::{Admission, CapRefusal, Reason};

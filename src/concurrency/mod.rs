@@ -4,7 +4,7 @@
 //! - [`caps`]: a request's way through its caps
 //! - [`admit`]: a request's way to a permit of one cap
 //! - [`permit_calls`]: calls to the actors of caps, and the return of idle permits
-//! - [`permit_leases`]: all permit leases of one isolate, and the guard of a request's permit
+//! - [`lease_table`]: all permit leases of one isolate, and the guard of a request's permit
 //! - [`permit_lease`]: the permits of one cap, and which requests use them
 //! - [`heartbeats`]: which requests are still there
 //! - [`per_reserve`]: one number for each reserve
@@ -43,8 +43,8 @@
 pub mod admit;
 pub mod caps;
 pub mod heartbeats;
+pub mod lease_table;
 pub mod per_reserve;
 pub mod permit_calls;
 pub mod permit_lease;
-pub mod permit_leases;
 pub mod plan;

@@ -1,8 +1,8 @@
 //! Calls to the actors of caps: for a request that needs a permit, and to renew and return permits.
 
 use crate::concurrency::heartbeats::Id;
+use crate::concurrency::lease_table::{PermitGuard, PermitLeases};
 use crate::concurrency::permit_lease::PermitLease;
-use crate::concurrency::permit_leases::{PermitGuard, PermitLeases};
 use crate::gate::deadline::is_short;
 use crate::limit::time::{Span, Time};
 use crate::policy::Cap;

@@ -3,9 +3,9 @@
 
 use crate::http::cors::cors_headers;
 use crate::http::negotiate::{AnswerFormat, MethodKind, Recipient};
-use crate::http::page;
 use crate::http::problem::Problem;
 use crate::http::rate_headers::Header;
+use crate::http::refusal_page;
 use crate::policy::Settings;
 use std::fmt::Write as _;
 
@@ -25,7 +25,7 @@ impl Answer {
     pub fn new(problem: &Problem<'_>, recipient: &Recipient, settings: &Settings) -> Answer {
         let (content_type, body) = match recipient.format {
             AnswerFormat::Json => ("application/problem+json", Some(problem.json())),
-            AnswerFormat::Html => ("text/html; charset=utf-8", Some(page::page(problem, recipient))),
+            AnswerFormat::Html => ("text/html; charset=utf-8", Some(refusal_page::page(problem, recipient))),
             AnswerFormat::Text => ("text/plain; charset=utf-8", Some(problem.line())),
             AnswerFormat::GrpcWeb(content_type) => (content_type, None),
         };
@@ -40,7 +40,7 @@ impl Answer {
         match recipient.format {
             AnswerFormat::Html => {
                 headers.push(("Content-Language", recipient.language.tag().to_owned()));
-                headers.push(("Content-Security-Policy", page::CONTENT_SECURITY_POLICY.to_owned()));
+                headers.push(("Content-Security-Policy", refusal_page::CONTENT_SECURITY_POLICY.to_owned()));
                 headers.push(("X-Content-Type-Options", "nosniff".to_owned()));
                 headers.push(("Referrer-Policy", "no-referrer".to_owned()));
             }

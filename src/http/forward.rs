@@ -4,8 +4,8 @@
 use crate::concurrency::plan::RequestKind;
 use crate::http::in_flight::{HeldPermits, NoAnswer};
 use crate::http::isolate::Isolate;
+use crate::http::origin_request::{self, BodyEncoding, OriginRequest};
 use crate::http::problem::{Failure, Problem};
-use crate::http::proxy::{self, BodyEncoding, OriginRequest};
 use crate::http::rate_headers::Header;
 use crate::http::request_context::RequestContext;
 use crate::http::respond::respond;
@@ -70,7 +70,7 @@ impl Forward<'_> {
             }
         };
         headers.extend(trace);
-        proxy::with_headers(&response, headers)
+        origin_request::with_headers(&response, headers)
     }
 }
 

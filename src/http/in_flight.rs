@@ -26,8 +26,8 @@
 //! at most 30 seconds afterwards. So heartbeats go on for a body that streams for hours, and a
 //! permit that is not returned is free soon after its end.
 
+use crate::concurrency::lease_table::PermitGuard;
 use crate::concurrency::permit_lease::OriginOutcome;
-use crate::concurrency::permit_leases::PermitGuard;
 use crate::concurrency::plan::RequestKind;
 use crate::http::permit_heartbeat;
 use crate::http::relay::{pipe_body, relay, socket};

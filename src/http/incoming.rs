@@ -2,7 +2,7 @@
 //! when Penstock answers the request itself.
 
 use crate::http::fetch_api::HeaderNames;
-use crate::http::loop_mark;
+use crate::http::loop_detection;
 use crate::http::target::Target;
 use crate::identity::HeadersAndQuery;
 use crate::policy::Policy;
@@ -35,7 +35,7 @@ pub struct Incoming<'a> {
 
 /// Returns the headers of the first batch: all that a decision under `policy` depends on.
 pub fn header_names(policy: &Policy) -> HeaderNames {
-    let mut names = vec![loop_mark::HEADER, "cf-connecting-ip", "upgrade"];
+    let mut names = vec![loop_detection::HEADER, "cf-connecting-ip", "upgrade"];
     for name in policy.key_headers() {
         if !names.contains(&name) {
             names.push(name);

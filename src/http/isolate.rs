@@ -1,7 +1,7 @@
 //! The state that one isolate keeps between requests. It is plain data: requests must not share
 //! anything that does I/O.
 
-use crate::concurrency::permit_leases::PermitLeases;
+use crate::concurrency::lease_table::PermitLeases;
 use crate::gate::state::GateState;
 use crate::gate::state::retry_spread::RetrySpread;
 use crate::http::fetch_api::HeaderNames;

@@ -6,7 +6,7 @@
 //! - [`incoming`]: the request's method, URL and headers
 //! - [`request_context`]: the request with everything that its stages share
 //! - [`target`]: the parts of its URL
-//! - [`loop_mark`]: recognises requests that this deployment has forwarded before
+//! - [`loop_detection`]: recognises requests that this deployment has forwarded before
 //! - [`preflight`]: recognises CORS preflights
 //! - [`request_log`]: the log lines about one request
 //!
@@ -17,14 +17,14 @@
 //! - [`problem_detail`]: the sentences that explain a refusal
 //! - [`negotiate`]: the format and the language that the client reads
 //! - [`answer`]: the status, headers and body of the answer
-//! - [`page`]: the body for a person in a browser
+//! - [`refusal_page`]: the body for a person in a browser
 //! - [`rate_headers`]: `RateLimit`, `RateLimit-Policy` and `X-RateLimit-*`
 //! - [`cors`]: the headers that let a page of another origin read a refusal
 //! - [`respond`]: the answer as the runtime's response, and `Penstock-Trace`
 //!
 //! Forwarding, which works with the runtime's own objects:
 //!
-//! - [`proxy`]: the request for the origin
+//! - [`origin_request`]: the request for the origin
 //! - [`forward`]: the exchange with the origin where permits, a timeout or a trace depend on it
 //! - [`in_flight`]: the permits of one request, until it ends
 //! - [`permit_heartbeat`]: the sign once a second that a request is still in flight
@@ -38,16 +38,16 @@ pub mod forward;
 pub mod in_flight;
 pub mod incoming;
 pub mod isolate;
-pub mod loop_mark;
+pub mod loop_detection;
 pub mod negotiate;
-pub mod page;
+pub mod origin_request;
 pub mod permit_heartbeat;
 pub mod preflight;
 pub mod problem;
 pub mod problem_detail;
 pub mod problem_kind;
-pub mod proxy;
 pub mod rate_headers;
+pub mod refusal_page;
 mod relay;
 pub mod request_context;
 pub mod request_log;

@@ -28,9 +28,9 @@ pub fn relay(response: &Response, origin: &Object) -> Result<(Response, Promise)
 /// Returns `response` to `request` with its body through a pipe, and the promise of the pipe's end.
 /// `None` when it has no body.
 ///
-/// The request for it must have asked for [`Raw`](crate::http::proxy::BodyEncoding::Raw) bytes, so
-/// that the pipe neither decompresses nor compresses them. A response with a status above 599
-/// cannot be made again: it is returned as it is, with the promise that the end of its body is
+/// The request for it must have asked for [`Raw`](crate::http::origin_request::BodyEncoding::Raw)
+/// bytes, so that the pipe neither decompresses nor compresses them. A response with a status above
+/// 599 cannot be made again: it is returned as it is, with the promise that the end of its body is
 /// reached or is no longer watched.
 ///
 /// # Errors

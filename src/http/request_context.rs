@@ -12,7 +12,7 @@ use crate::gate::decision::{CapRefusal, Decision, Refusal};
 use crate::gate::plan::{Plan, Timing};
 use crate::http::incoming::Incoming;
 use crate::http::isolate::{Isolate, LoadedPolicy};
-use crate::http::loop_mark;
+use crate::http::loop_detection;
 use crate::http::permit_heartbeat;
 use crate::http::preflight::is_preflight;
 use crate::http::problem::Problem;
@@ -53,7 +53,7 @@ pub struct RequestContext<'a> {
 impl<'a> RequestContext<'a> {
     /// Whether this deployment has sent the request itself: the origin leads back here.
     pub fn is_our_own(&self, hop: &str) -> bool {
-        self.incoming.header(loop_mark::HEADER).is_some_and(|marks| loop_mark::contains(&marks, hop))
+        self.incoming.header(loop_detection::HEADER).is_some_and(|marks| loop_detection::contains(&marks, hop))
     }
 
     /// The limits that the request meets, for the caller at the address `ip`.

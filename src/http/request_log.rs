@@ -1,6 +1,6 @@
 //! The log lines of one request. A request that passes, and meets no trouble, logs nothing.
 
-use crate::concurrency::permit_leases::PermitGuard;
+use crate::concurrency::lease_table::PermitGuard;
 use crate::gate::decision::{Admission, Decision};
 use crate::http::incoming::Incoming;
 use crate::http::isolate::{Isolate, LoadedPolicy};

@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::identity::digest::{DigestKind, Digester, Subject};
 use crate::identity::embedded_ipv4::{embedded_ipv4, teredo_client};
-use crate::identity::nets::Nets;
+use crate::identity::networks::Nets;
 use crate::identity::request::HeadersAndQuery;
 use crate::identity::whitespace::trim;
 

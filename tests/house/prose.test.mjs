@@ -28,8 +28,8 @@ const WIDE = {
     MARK,
     wide(101, 'const a = `//${`/*`}` + /[/]"/; // '),
   ],
-  "a comment of CSS": ["src/http/page/page.css", `${wide(98, "/* ")} */`],
-  "a comment of HTML": ["src/http/page/page.html", `${wide(97, "<!-- ")} -->`],
+  "a comment of CSS": ["src/http/refusal_page/page.css", `${wide(98, "/* ")} */`],
+  "a comment of HTML": ["src/http/refusal_page/page.html", `${wide(97, "<!-- ")} -->`],
 };
 for (const [title, [path, line]] of Object.entries(WIDE)) {
   test(`a line with a comment has at most 100 columns: ${title}`, () => {

@@ -167,6 +167,28 @@ fn every_relative_link_leads_to_a_file_and_a_heading() {
     assert!(found >= 40, "only {found} links were found");
 }
 
+/// Where a path in backticks may begin.
+const FOLDERS: [&str; 5] = ["", "src", "docs", "tests", "tests/edge"];
+
+#[test]
+fn every_file_named_in_backticks_exists() {
+    let endings = [".rs", ".js", ".mjs", ".sh", ".toml", ".md"];
+    let mut found = 0;
+    for page in pages() {
+        for (number, line) in page.lines() {
+            let code = line.split('`').skip(1).step_by(2);
+            for path in code.filter(|code| {
+                endings.iter().any(|ending| code.ends_with(ending)) && !code.contains(' ') && *code != "mod.rs"
+            }) {
+                let exists = FOLDERS.iter().any(|folder| Path::new(ROOT).join(folder).join(path).exists());
+                assert!(exists, "{}:{number}: there is no file {path}", page.name);
+                found += 1;
+            }
+        }
+    }
+    assert!(found >= 40, "only {found} files were named");
+}
+
 /// A path without `..` and `.`.
 fn normal(path: &Path) -> String {
     let mut parts: Vec<&str> = Vec::new();

@@ -4,8 +4,8 @@
 //! lends nothing more until the sum is below it. See
 //! [`protocol::permits`](crate::protocol::permits) for the whole protocol.
 
-use crate::actor::permits::fair_share::fair_share;
 use crate::actor::permits::holding::Holding;
+use crate::actor::permits::isolate_shares::fair_share;
 use crate::limit::adaptive::{AdaptiveCap, Sample, SavedCap};
 use crate::limit::monotonic::MonotonicClock;
 use crate::limit::time::{Span, Time};

@@ -3,8 +3,8 @@
 use crate::support::{EVENING, run};
 use core::cell::{Cell, RefCell};
 use penstock::concurrency::caps::Caps;
+use penstock::concurrency::lease_table::{PermitGuard, PermitLeases};
 use penstock::concurrency::permit_calls::PermitCalls;
-use penstock::concurrency::permit_leases::{PermitGuard, PermitLeases};
 use penstock::concurrency::plan::{PlannedCap, RequestKind, planned_caps};
 use penstock::gate::deadline::Deadline;
 use penstock::gate::decision::{Admission, Reason};

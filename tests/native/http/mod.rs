@@ -2,12 +2,12 @@
 
 mod answer;
 mod cors;
-mod loop_mark;
+mod loop_detection;
 mod negotiate;
-mod page;
 mod preflight;
 mod problem;
 mod rate_headers;
+mod refusal_page;
 mod target;
 
 use penstock::gate::decision::{Reason, Refusal};

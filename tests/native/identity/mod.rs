@@ -4,7 +4,7 @@ mod address;
 mod digest;
 mod embedded_ipv4;
 mod key;
-mod nets;
+mod networks;
 
 use penstock::identity::{Address, HeadersAndQuery, Nets};
 

@@ -1,6 +1,6 @@
 //! Responses that get more headers.
 
-use penstock::http::proxy::with_headers;
+use penstock::http::origin_request::with_headers;
 use wasm_bindgen_test::wasm_bindgen_test;
 use worker::js_sys::{Array, Reflect, eval};
 use worker::wasm_bindgen::JsCast;

@@ -1,6 +1,6 @@
 //! A cap's actor, without isolates: each test plays the holders' questions.
 
-mod fair_share;
+mod isolate_shares;
 mod lender;
 
 use core::cell::{Cell, RefCell};

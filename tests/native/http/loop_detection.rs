@@ -1,6 +1,6 @@
 //! Recognising requests that this deployment has forwarded before.
 
-use penstock::http::loop_mark::contains;
+use penstock::http::loop_detection::contains;
 
 #[test]
 fn own_mark_is_found_alone_and_among_others() {

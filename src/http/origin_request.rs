@@ -3,7 +3,7 @@
 
 use crate::http::fetch_api;
 use crate::http::incoming::Incoming;
-use crate::http::loop_mark;
+use crate::http::loop_detection;
 use crate::http::rate_headers::Header;
 use std::borrow::Cow;
 use web_sys::{AbortSignal, Request, Response, Url};
@@ -62,13 +62,13 @@ impl<'a> OriginRequest<'a> {
             BodyEncoding::Untouched => None,
             BodyEncoding::Raw => Some("manual"),
         };
-        fetch_api::send(request, &self.url, (loop_mark::HEADER, self.own_mark), encoding, signal)
+        fetch_api::send(request, &self.url, (loop_detection::HEADER, self.own_mark), encoding, signal)
     }
 
     /// Sends `request`, and adds `headers` to its response, without another call of the module. For
     /// a request that needs nothing else when its response comes; see [`fetch_api::forward`].
     pub fn forward(&self, request: &Request, headers: &[Header]) -> JsValue {
-        fetch_api::forward(request, &self.url, (loop_mark::HEADER, self.own_mark), headers)
+        fetch_api::forward(request, &self.url, (loop_detection::HEADER, self.own_mark), headers)
     }
 }
 
