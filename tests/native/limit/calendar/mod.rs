@@ -2,6 +2,8 @@
 
 mod day;
 mod day_table;
+mod every_zone;
+mod reference;
 mod zone;
 
 use penstock::limit::calendar::Zone;
