@@ -14,7 +14,7 @@
 //!
 //! The modules that it meets all along:
 //!
-//! - [`runtime`]: promises, timers and the clock of the Workers runtime
+//! - [`runtime`]: promises, timers, the clock and the time zones of the Workers runtime
 //! - [`log`]: the log lines about refusals, and warnings
 //! - [`limit`]: the arithmetic of rates, quotas and leases
 //!

@@ -11,6 +11,7 @@ use worker::{Env, ScheduleContext, ScheduledEvent, event, worker_sys};
 #[event(start)]
 fn start() {
     console_error_panic_hook::set_once();
+    runtime::zones::SOURCE.install();
 }
 
 /// Answers a request. The result is a `Response`, the object of

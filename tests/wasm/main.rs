@@ -20,3 +20,8 @@ mod http {
 mod ledger {
     mod d1;
 }
+#[path = "../native/limit/calendar/reference.rs"]
+mod reference;
+mod runtime {
+    mod zones;
+}

@@ -1,4 +1,5 @@
-//! The zones as the crate `jiff` knows them, from the database that it carries.
+//! The zones as the crate `jiff` knows them, from the database that it carries. `make check` and
+//! the native tests use them; the Worker asks its runtime.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

@@ -6,9 +6,10 @@
 //! - `civil_date`: a date, counted in days and printed as `YYYY-MM-DD`.
 //! - `named_zone`: the zones with a name, each with the offsets that were asked last.
 //! - `zone_source`: [`ZoneSource`], the port through which the offsets come in.
-//! - `host_zones`: the source unless another is installed, a database that the program carries.
+//! - `host_zones`: the source on the developer's machine, a database that the program carries.
 
 mod civil_date;
+#[cfg(not(target_arch = "wasm32"))]
 mod host_zones;
 mod named_zone;
 mod offsets;

@@ -39,7 +39,7 @@ impl NamedZone {
         if let Some(known) = ZONES.with_borrow(|zones| zones.get(text).cloned()) {
             return Some(known);
         }
-        let source = ZoneSource::installed();
+        let source = ZoneSource::installed()?;
         let name = (source.name_of)(text).filter(|name| !PLACEHOLDERS.contains(&name.as_str()))?;
         // A source that cannot tell this offset can tell no other.
         (source.offset_at)(&name, 0)?;

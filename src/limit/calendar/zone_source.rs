@@ -1,7 +1,6 @@
 //! The port through which a zone's name and offsets come in. The rules of all zones fill about
-//! 100 KiB, which a source elsewhere can save.
+//! 100 KiB, which the Worker's module leaves to the runtime.
 
-use crate::limit::calendar::host_zones;
 use std::sync::OnceLock;
 
 /// The source of all facts about zones with a name. Fixed offsets and UTC need no source.
@@ -23,12 +22,20 @@ impl ZoneSource {
         let _ = INSTALLED.set(self);
     }
 
-    /// The source that was installed. Without one it is the database that the program carries.
-    pub(super) fn installed() -> ZoneSource {
-        INSTALLED.get().copied().unwrap_or_else(default_source)
+    /// The source that was installed. Without one the host uses its own database, and the Worker's
+    /// module knows no zone.
+    pub(super) fn installed() -> Option<ZoneSource> {
+        INSTALLED.get().copied().or_else(default_source)
     }
 }
 
-fn default_source() -> ZoneSource {
-    ZoneSource { name_of: host_zones::name_of, offset_at: host_zones::offset_at }
+#[cfg(not(target_arch = "wasm32"))]
+fn default_source() -> Option<ZoneSource> {
+    use crate::limit::calendar::host_zones::{name_of, offset_at};
+    Some(ZoneSource { name_of, offset_at })
+}
+
+#[cfg(target_arch = "wasm32")]
+fn default_source() -> Option<ZoneSource> {
+    None
 }
