@@ -77,6 +77,13 @@ const midnights = [
   // A day of 23 hours and one of 25.
   { zone: " Europe/Berlin", now: "2031-03-29T23:30:00Z", wait: 22.5 * 3600, reset: "2031-03-31T00:00:00+02:00", days: ["2031-03-30", "2031-03-31"] },
   { zone: " America/New_York", now: "2031-11-02T04:30:00Z", wait: 24.5 * 3600, reset: "2031-11-03T00:00:00-05:00", days: ["2031-11-02", "2031-11-03"] },
+  // An alias in another case, and an offset of half an hour.
+  { zone: " asia/KOLKATA", now: "2031-01-15T18:00:00Z", wait: 1800, reset: "2031-01-16T00:00:00+05:30", days: ["2031-01-15", "2031-01-16"] },
+  // A midnight that does not exist, and a date that was skipped.
+  { zone: " Africa/Cairo", now: "2031-04-24T21:00:00Z", wait: 3600, reset: "2031-04-25T01:00:00+03:00", days: ["2031-04-24", "2031-04-25"] },
+  { zone: " Pacific/Apia", now: "2011-12-30T08:00:00Z", wait: 7200, reset: "2011-12-31T00:00:00+14:00", days: ["2011-12-29", "2011-12-31"] },
+  // The clock shows 23:30 of the day before, since it was set back at 00:01: the new day goes on.
+  { zone: " America/St_Johns", now: "2007-11-04T03:00:00Z", wait: 24.5 * 3600, reset: "2007-11-05T00:00:00-03:30", days: ["2007-11-04", "2007-11-05"] },
 ];
 
 for (const { zone, now, wait, reset, days } of midnights) {
