@@ -8,7 +8,7 @@ use crate::identity::digest::Subject;
 use crate::ledger::UnusedQuota;
 use crate::limit::bucket_table::BucketId;
 use crate::limit::calendar::Day;
-use crate::limit::lease::{SHARE, SlowStart};
+use crate::limit::lease::{PREPAY_DIVISOR, SlowStart};
 use crate::limit::time::{Span, Time};
 use hashbrown::HashMap;
 
@@ -99,10 +99,11 @@ impl PrepaidQuotas {
     }
 
     /// The number of tokens to ask D1 for beyond the request's own: as many as this subject uses
-    /// within [`CHUNK`], at least `wish`, and at most one part in [`SHARE`] of the day's rest.
+    /// within [`CHUNK`], at least `wish`, and at most one part in [`PREPAY_DIVISOR`] of the day's
+    /// rest.
     pub fn chunk(&mut self, account: Account<'_>, wish: u64, now: Time) -> u64 {
         let quota = self.get_or_insert(account, now);
-        quota.pace.wish(now, CHUNK).max(wish).min(quota.left / SHARE)
+        quota.pace.wish(now, CHUNK).max(wish).min(quota.left / PREPAY_DIVISOR)
     }
 
     /// Puts in tokens that D1 has counted and no request has used.

@@ -2,9 +2,10 @@
 
 use crate::limit::time::Span;
 
-/// A holder gets at most one part in `SHARE` of the tokens that are left. Near the limit grants
-/// therefore shrink, and no holder starves the others.
-pub const SHARE: u64 = 8;
+/// The tokens that are left, divided by this, are the most that a holder gets to spend later: an
+/// eighth. Near the limit grants therefore shrink, and no holder starves the others. Requests that
+/// wait for tokens of a rate may get all that are left.
+pub const PREPAY_DIVISOR: u64 = 8;
 
 /// The shortest horizon, which is how long a grant should last. A longer one would lose more tokens
 /// when a caller stops. A shorter one would cost more calls; with this one, a caller of a few

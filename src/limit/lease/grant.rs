@@ -1,7 +1,7 @@
 //! The actor's side of a lease: how many slots it grants, and for how long they should last.
 
 use crate::limit::gcra::Gcra;
-use crate::limit::lease::bounds::{HORIZON, LONGEST_HORIZON, SHARE};
+use crate::limit::lease::bounds::{HORIZON, LONGEST_HORIZON, PREPAY_DIVISOR};
 use crate::limit::time::{Span, Time};
 
 /// The shortest useful hold: a grant has to outlast its own way to the holder. A bucket whose τ is
@@ -11,7 +11,7 @@ const SHORTEST_HOLD: Span = Span::from_millis(20);
 /// The calls per second above which an actor stretches its horizon. An actor can serve about 1,000.
 const MAX_CALLS_PER_SEC: u64 = 400;
 
-/// The interval at which an actor adapts its horizon.
+/// How often an actor adapts its horizon.
 const WINDOW: Span = Span::from_millis(500);
 
 /// A slice of a bucket's schedule, given to a holder.
@@ -52,15 +52,16 @@ fn hold_within(gcra: &Gcra, horizon: Span) -> Option<Span> {
 pub struct Wish {
     /// Tokens to spend later, without asking.
     pub ahead: u64,
-    /// Tokens for requests that wait for this very answer. If not zero, `ahead` is not granted.
+    /// Tokens for requests that wait for this very answer. Isolates leave one of the two at zero.
+    /// If both are set, the larger number is granted, from the next slots.
     pub waiting: u64,
 }
 
 /// Grants slots of the bucket whose TAT is `tat` in reply to `wish`. `None` if there is nothing to
 /// grant.
 ///
-/// - Slots to spend later: at most a [`SHARE`] of the free slots, counted up to the hold beyond a
-///   full debt.
+/// - Slots to spend later: at most one part in [`PREPAY_DIVISOR`] of the free slots, counted up to
+///   the hold beyond a full debt.
 /// - Slots for waiting requests: the next slots, all free ones if need be. The requests get exactly
 ///   the slots that they would have got one by one.
 ///
@@ -70,13 +71,13 @@ pub struct Wish {
 pub fn grant(gcra: &Gcra, tat: Time, now: Time, wish: Wish, per_request: u64, horizon: Span) -> Option<GrantedSlots> {
     let hold = hold_within(gcra, horizon)?;
     let full_debt = now.plus(gcra.capacity());
-    let (start, end, share) = if wish.waiting > 0 {
+    let (start, end, divisor) = if wish.waiting > 0 {
         (tat.max(now), full_debt, 1)
     } else {
-        (tat.max(now.plus(hold)), full_debt.plus(hold), SHARE)
+        (tat.max(now.plus(hold)), full_debt.plus(hold), PREPAY_DIVISOR)
     };
     let free = end.since(start).as_nanos().checked_div(gcra.interval().as_nanos())?;
-    let most = wish.ahead.max(wish.waiting).min(free.checked_div(share)?);
+    let most = wish.ahead.max(wish.waiting).min(free.checked_div(divisor)?);
     let count = most.checked_div(per_request)?.saturating_mul(per_request);
     if count == 0 {
         return None;

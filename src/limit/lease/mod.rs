@@ -24,12 +24,16 @@
 //!
 //! Three holders prepay. A crash loses the tokens that the holder has not spent yet:
 //!
-//! - An isolate takes a lease, or a part of a chunk, from an actor. Each grant is at most a
-//!   [`SHARE`] of the bucket, and lasts a horizon.
-//! - An actor saves a TAT ahead of the true one on its disk. The lead is at most a [`SHARE`] of the
+//! - An isolate takes a lease, or a part of a chunk, from an actor. A lease to spend later is at
+//!   most an eighth of the bucket, and should last a horizon. A lease for requests that wait may be
+//!   all that is left.
+//! - An actor saves a TAT ahead of the true one on its disk. The lead is at most an eighth of the
 //!   bucket.
-//! - An actor takes a chunk of the day's quota from D1. It holds at most two chunks, each at most a
-//!   [`SHARE`] of the rest of the day.
+//! - An actor takes a chunk of the day's quota from D1 when it has too few tokens for a question. A
+//!   chunk is at most an eighth of the rest of the day, as D1 last gave it. Questions that wait for
+//!   D1 at the same time take a chunk each.
+//!
+//! The eighth is one part in [`PREPAY_DIVISOR`].
 
 mod bounds;
 mod grant;
@@ -37,7 +41,7 @@ mod saved_tat;
 mod slice;
 mod slow_start;
 
-pub use bounds::{HORIZON, LONGEST_HORIZON, SHARE};
+pub use bounds::{HORIZON, LONGEST_HORIZON, PREPAY_DIVISOR};
 pub use grant::{GrantedSlots, Horizon, Wish, grant, leasable, max_lead};
 pub use saved_tat::SavedTat;
 pub use slice::Lease;

@@ -2,7 +2,7 @@
 //! requests need no write.
 
 use crate::limit::gcra::Gcra;
-use crate::limit::lease::bounds::SHARE;
+use crate::limit::lease::bounds::PREPAY_DIVISOR;
 use crate::limit::time::{Span, Time};
 
 /// Saves further apart than this belong to a slow bucket, which saves its exact TAT at each
@@ -33,13 +33,13 @@ impl SavedTat {
     /// The save that is due before the bucket's TAT may become `tat` at `now`. `None` if the saved
     /// TAT is not earlier, so that no write is needed.
     ///
-    /// The lead starts at one interval, and doubles with each save of a fast bucket, up to a
-    /// [`SHARE`] of the bucket and 10 s.
+    /// The lead starts at one interval, and doubles with each save of a fast bucket, up to one part
+    /// in [`PREPAY_DIVISOR`] of the bucket, and up to 10 s.
     pub fn cover(&self, gcra: &Gcra, tat: Time, now: Time) -> Option<SavedTat> {
         if tat <= self.tat {
             return None;
         }
-        let most = Span::from_nanos(gcra.capacity().as_nanos() / SHARE).min(MAX_LEAD);
+        let most = Span::from_nanos(gcra.capacity().as_nanos() / PREPAY_DIVISOR).min(MAX_LEAD);
         // A lead below two tokens would cost a caller of a small limit time, and save few writes.
         let worth_it = most >= gcra.interval().times(2) && now.since(self.saved_at) < FAST;
         let lead = if worth_it { self.lead.times(2).max(gcra.interval()).min(most) } else { Span::ZERO };

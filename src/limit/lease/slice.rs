@@ -21,9 +21,9 @@ pub struct Lease {
 
 impl Lease {
     /// A lease of `count` slots that begin `first` after the actor's now. The holder asked for it
-    /// at `asked` and received it at `heard`.
-    pub fn new(first: Span, count: u64, asked: Time, heard: Time) -> Lease {
-        Lease { next: heard.plus(first), lag: heard.since(asked), left: count }
+    /// at `asked` and received it at `answered`.
+    pub fn new(first: Span, count: u64, asked: Time, answered: Time) -> Lease {
+        Lease { next: answered.plus(first), lag: answered.since(asked), left: count }
     }
 
     /// The number of slots left, expired ones included.

@@ -30,7 +30,7 @@ impl SlowStart {
         self.spent = self.spent.saturating_add(tokens);
     }
 
-    /// Records that a wish was not granted: the next one is half as large.
+    /// Records that a wish was not granted: the next one is at most as large, in place of twice.
     pub fn back_off(&mut self) {
         self.last_wish = (self.last_wish / 2.0).max(1.0);
     }
@@ -53,7 +53,7 @@ impl SlowStart {
         if self.last_wish < 2.0 { 0 } else { self.last_wish as u64 }
     }
 
-    /// How large a stock of `left` tokens is beside the last wish.
+    /// How large a stock of `left` tokens is, compared with the last wish.
     pub fn stock_level(&self, left: u64) -> StockLevel {
         let left = left as f64;
         match self.last_wish {
@@ -65,7 +65,7 @@ impl SlowStart {
     }
 }
 
-/// How many tokens a holder has, beside its use within a horizon.
+/// How many tokens a holder has, compared with its last wish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StockLevel {
     /// Below a third of the last wish: it is time to ask for more, before the stock is used up.

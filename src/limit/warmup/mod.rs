@@ -21,7 +21,7 @@ pub use ramp::Ramp;
 pub use saved::SavedWarmup;
 
 use crate::limit::gcra::Gcra;
-use crate::limit::lease::SHARE;
+use crate::limit::lease::PREPAY_DIVISOR;
 use crate::limit::time::{Span, Time};
 
 /// The longest ramp.
@@ -34,7 +34,7 @@ const COLD_PART: u64 = 10;
 /// for in this time belongs to an old configuration.
 const FORGOTTEN_AFTER: Span = Span::from_secs(60);
 
-/// The interval at which the state of a bucket in use is saved. A saved bucket may have been in use
+/// How often the state of a bucket in use is saved. A saved bucket may have been in use
 /// for this much longer than its row says.
 const SAVE_EVERY: Span = Span::from_secs(30);
 
@@ -153,7 +153,7 @@ impl Warmup {
         let lead = horizon.as_nanos().min(gcra.tolerance().as_nanos() / 2);
         let lead = Span::from_nanos((lead as f64 * pace.now) as u64);
         let free = gcra.capacity().plus(lead).saturating_sub(tat.since(now));
-        free.as_nanos().checked_div(gcra.interval().as_nanos()).unwrap_or(0) / SHARE
+        free.as_nanos().checked_div(gcra.interval().as_nanos()).unwrap_or(0) / PREPAY_DIVISOR
     }
 
     /// When the row of `saved` may be deleted, since the bucket is cold by then.

@@ -174,7 +174,7 @@ fn rest(mut world: ModelWorld) -> Result<(), String> {
     if quota.zone().day(world.now()).date != date || !world.clocks_are_right() {
         return Ok(());
     }
-    let (passed, chunk) = (days(&world) as u64, quota.count() / penstock::limit::lease::SHARE);
+    let (passed, chunk) = (days(&world) as u64, quota.count() / penstock::limit::lease::PREPAY_DIVISOR);
     let lost = quota.count().saturating_sub(passed);
     // The actor may hold tokens of two chunks, and a lost answer may have carried all of them.
     let most = world.losses * (2 * chunk + limit.cost);

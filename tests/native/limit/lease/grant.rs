@@ -1,7 +1,7 @@
 //! The size and place of a grant, and how long grants last.
 
 use super::{MS, NOW, any_bucket};
-use penstock::limit::lease::{HORIZON, Horizon, LONGEST_HORIZON, SHARE, Wish, grant, max_lead};
+use penstock::limit::lease::{HORIZON, Horizon, LONGEST_HORIZON, PREPAY_DIVISOR, Wish, grant, max_lead};
 use penstock::limit::time::Span;
 use proptest::prelude::*;
 
@@ -39,7 +39,7 @@ proptest! {
         prop_assert_eq!(granted.count % per_request, 0, "whole requests");
         prop_assert_eq!(granted.tat, start.plus(gcra.interval().times(granted.count)));
         let room = gcra.capacity().plus(gcra.tolerance()).as_nanos() / gcra.interval().as_nanos();
-        prop_assert!(granted.count <= room / SHARE + 1);
+        prop_assert!(granted.count <= room / PREPAY_DIVISOR + 1);
         prop_assert_eq!(gcra.clamp_tat(granted.tat, NOW, max_lead(&gcra, 1)), granted.tat);
     }
 

@@ -1,7 +1,7 @@
 //! The TAT that runs ahead on disk.
 
 use super::{NOW, any_bucket};
-use penstock::limit::lease::{SHARE, SavedTat};
+use penstock::limit::lease::{PREPAY_DIVISOR, SavedTat};
 use penstock::limit::time::Span;
 use proptest::prelude::*;
 
@@ -18,9 +18,9 @@ proptest! {
             tat = tat.max(now).plus(gcra.interval().times(cost));
             saved = saved.cover(&gcra, tat, now).unwrap_or(saved);
             prop_assert!(saved.tat() >= tat);
-            let most = Span::from_nanos(gcra.capacity().as_nanos() / SHARE);
+            let most = Span::from_nanos(gcra.capacity().as_nanos() / PREPAY_DIVISOR);
             prop_assert!(saved.tat().since(tat) <= most);
-            if gcra.burst() < 2 * SHARE {
+            if gcra.burst() < 2 * PREPAY_DIVISOR {
                 prop_assert_eq!(saved.tat(), tat, "a small bucket is never ahead");
             }
         }

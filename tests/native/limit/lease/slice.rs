@@ -51,10 +51,10 @@ proptest! {
         let skew = Span::from_nanos(3_723_456_789_012);
         let asked = NOW;
         let granted = asked.plus(Span::from_nanos(out));
-        let heard = granted.plus(Span::from_nanos(back));
-        let mut lease = Lease::new(Span::from_nanos(first), count, asked, heard);
+        let answered = granted.plus(Span::from_nanos(back));
+        let mut lease = Lease::new(Span::from_nanos(first), count, asked, answered);
         let mut left = count;
-        let mut now = heard;
+        let mut now = answered;
         for later in tries {
             now = now.plus(Span::from_nanos(later));
             let before = lease.left(&gcra, now);
