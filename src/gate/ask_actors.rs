@@ -52,9 +52,9 @@ impl<A: Actors> Gate<'_, A> {
             Err(error) => Err(error.clone()),
         }))
         .await;
-        let heard = self.now();
+        let answered = self.now();
         for (GroupAsk { group, ask, .. }, reply) in asks.iter().zip(replies) {
-            self.observe(group, ask, reply, RoundTrip { asked, heard }, limits, decision);
+            self.observe(group, ask, reply, RoundTrip { asked, answered }, limits, decision);
         }
         refusing(limits).is_none()
     }
@@ -150,7 +150,7 @@ impl<A: Actors> Gate<'_, A> {
             pending.held = Tokens::taken(&demand.terms, demand.cost, &outcome, round_trip);
             if outcome == Outcome::Unknown {
                 decision.unchecked.push(Unchecked { limit: pending.limit, error: error.clone() });
-                self.decide_unchecked(pending, demand, round_trip.heard);
+                self.decide_unchecked(pending, demand, round_trip.answered);
             } else if self.state.actor_health.borrow_mut().mark_checked(pending.limit.number, &group.actor) {
                 decision.restored.push(pending.limit);
             }

@@ -114,7 +114,7 @@ impl<A: Actors> Gate<'_, A> {
     pub async fn refill(&self, task: BackgroundTask) {
         let asked = self.now();
         let reply = self.call(&task.actor, &task.ask, self.timing.patient()).await;
-        let round_trip = RoundTrip { asked, heard: self.now() };
+        let round_trip = RoundTrip { asked, answered: self.now() };
         let mut lease_cache = self.state.lease_cache.borrow_mut();
         let demands = task.keys.iter().zip(&task.ask.demands);
         let Ok(reply) = reply else {

@@ -36,7 +36,7 @@ struct ActorRecord {
     /// How long the last answer took.
     round_trip: Span,
     /// When the last answer arrived; the epoch if there was none.
-    heard: Time,
+    answered: Time,
     /// The numbers of this actor's limits that could not be checked when last met.
     unchecked: Vec<u32>,
 }
@@ -81,12 +81,12 @@ impl ActorHealth {
     /// Whether the last answer of `actor` is recent and took longer than `patience`.
     pub fn answers_slower_than(&self, actor: &ActorKey<'_>, now: Time, patience: Span) -> bool {
         self.record_of(actor)
-            .is_some_and(|record| patience < record.round_trip && now < record.heard.plus(ROUND_TRIP_VALID))
+            .is_some_and(|record| patience < record.round_trip && now < record.answered.plus(ROUND_TRIP_VALID))
     }
 
     /// Whether an answer of `actor` to any question arrived after `asked`.
     pub fn has_answered_since(&self, actor: &ActorKey<'_>, asked: Time) -> bool {
-        self.record_of(actor).is_some_and(|record| asked < record.heard)
+        self.record_of(actor).is_some_and(|record| asked < record.answered)
     }
 
     /// Records the result of a call to `actor`: made at `asked` with `permission`, ended at `now`.
@@ -101,7 +101,7 @@ impl ActorHealth {
         let chance = self.random.draw_byte();
         let Some(record) = self.record_mut(actor) else { return };
         if result == CallResult::Answer {
-            (record.round_trip, record.heard) = (now.since(asked), now);
+            (record.round_trip, record.answered) = (now.since(asked), now);
         }
         record.circuit.record(permission, result, now, chance);
     }

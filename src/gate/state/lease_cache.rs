@@ -134,7 +134,7 @@ impl LeaseCache {
         horizon: Span,
         round_trip: RoundTrip,
     ) -> Outcome {
-        self.entry_mut(key, round_trip.heard).observe(demand, outcome, horizon, round_trip.heard)
+        self.entry_mut(key, round_trip.answered).observe(demand, outcome, horizon, round_trip.answered)
     }
 
     /// Takes in the actor's answer to a wish; `grant` is `None` if it granted nothing.
@@ -146,7 +146,7 @@ impl LeaseCache {
         outcome: &Outcome,
         round_trip: RoundTrip,
     ) {
-        self.entry_mut(key, round_trip.heard).accept_grant(terms, grant, outcome, round_trip);
+        self.entry_mut(key, round_trip.answered).accept_grant(terms, grant, outcome, round_trip);
     }
 
     /// Notes that a question that reported `unreported` tokens got no answer.

@@ -27,7 +27,7 @@ pub struct RoundTrip {
     /// When the question was sent.
     pub asked: Time,
     /// When the answer arrived.
-    pub heard: Time,
+    pub answered: Time,
 }
 
 impl Tokens {
@@ -36,7 +36,7 @@ impl Tokens {
     pub(crate) fn granted(terms: &Terms, grant: Grant, outcome: &Outcome, round_trip: RoundTrip) -> Option<Tokens> {
         match (terms, outcome) {
             (Terms::Rate(gcra), _) => {
-                Some(Tokens::Lease(*gcra, Lease::new(grant.first, grant.count, round_trip.asked, round_trip.heard)))
+                Some(Tokens::Lease(*gcra, Lease::new(grant.first, grant.count, round_trip.asked, round_trip.answered)))
             }
             // The day's end counts from the time of the question, so no token is spent past it.
             (Terms::Quota(..), Outcome::Met { more, until, .. }) => {
@@ -51,7 +51,9 @@ impl Tokens {
     pub fn taken(terms: &Terms, cost: u64, outcome: &Outcome, round_trip: RoundTrip) -> Option<Tokens> {
         let Outcome::Met { slot, more, until, .. } = *outcome else { return None };
         match terms {
-            Terms::Rate(gcra) => Some(Tokens::Lease(*gcra, Lease::new(slot, cost, round_trip.asked, round_trip.heard))),
+            Terms::Rate(gcra) => {
+                Some(Tokens::Lease(*gcra, Lease::new(slot, cost, round_trip.asked, round_trip.answered)))
+            }
             Terms::Quota(..) => Some(Tokens::Quota { tokens: cost, end: round_trip.asked.plus(more), until: until? }),
         }
     }

@@ -152,7 +152,7 @@ impl Port {
     /// Makes the planted bug's mistake with an answer.
     fn plant_bug(&self, ask: &Ask, answer: &mut Answer, asked: Time) {
         let Ok(reply) = &mut answer.said else { return };
-        let round_trip = RoundTrip { asked, heard: self.shared.now.get() };
+        let round_trip = RoundTrip { asked, answered: self.shared.now.get() };
         let refused = reply.outcomes.iter().any(|outcome| matches!(outcome, Outcome::Refused { .. }));
         for ((demand, outcome), grant) in ask.demands.iter().zip(&mut reply.outcomes).zip(&mut reply.grants) {
             let key = self.keys[&demand.limit];
@@ -160,7 +160,7 @@ impl Port {
                 (Bug::MetIsTaken, Outcome::Met { .. }) if refused => {
                     let mut lease_cache = self.state.lease_cache.borrow_mut();
                     if let Some(held) = Tokens::taken(&demand.terms, demand.cost, outcome, round_trip) {
-                        lease_cache.give_back(key, held, round_trip.heard);
+                        lease_cache.give_back(key, held, round_trip.answered);
                     }
                 }
                 (Bug::PastMidnight, Outcome::Met { more, .. }) => *more = more.plus(Span::from_secs(60)),

@@ -15,15 +15,15 @@ pub(super) struct Denial {
     /// The actor's answer, with the wait that was left when it arrived.
     outcome: Outcome,
     /// When the answer arrived.
-    heard: Time,
+    answered: Time,
 }
 
 impl Denial {
     /// Remembers `outcome`, in which the actor denied a request for at least `wait`.
-    pub fn new(terms: &Terms, outcome: Outcome, wait: Span, heard: Time) -> Denial {
+    pub fn new(terms: &Terms, outcome: Outcome, wait: Span, answered: Time) -> Denial {
         let empty_rate = matches!((terms, outcome), (Terms::Rate(_), Outcome::Refused { .. }));
         let believed = if empty_rate { wait } else { wait.min(RECHECK_AFTER) };
-        Denial { until: heard.plus(believed), outcome, heard }
+        Denial { until: answered.plus(believed), outcome, answered }
     }
 
     /// Whether the denial still holds.
@@ -36,7 +36,7 @@ impl Denial {
         if !self.holds(now) {
             return None;
         }
-        let left_of = |wait: Span| wait.saturating_sub(now.since(self.heard));
+        let left_of = |wait: Span| wait.saturating_sub(now.since(self.answered));
         match self.outcome {
             Outcome::Refused { left, wait, until } => Some(Outcome::Refused { left, wait: left_of(wait), until }),
             Outcome::Full { wait } => Some(Outcome::Full { wait: left_of(wait) }),

@@ -200,23 +200,23 @@ impl CachedLimit {
     ///
     /// The two differ only where this isolate has admitted requests on its own: the actor may not
     /// have heard of them yet, and may admit more than the limit allows the caller here.
-    pub fn observe(&mut self, demand: &Demand, outcome: &Outcome, horizon: Span, heard: Time) -> Outcome {
+    pub fn observe(&mut self, demand: &Demand, outcome: &Outcome, horizon: Span, answered: Time) -> Outcome {
         self.horizon = horizon.max(HORIZON);
-        self.view.observe(&demand.terms, demand.cost, outcome, heard);
+        self.view.observe(&demand.terms, demand.cost, outcome, answered);
         match *outcome {
             Outcome::Met { .. } => {
                 self.denial = None;
                 self.slow_start.spend(demand.cost);
-                self.last_spent = heard;
+                self.last_spent = answered;
                 if let (Terms::Rate(gcra), 1..) = (&demand.terms, demand.cost) {
-                    if let Some(wait) = self.view.wait_for(demand.cost, heard) {
+                    if let Some(wait) = self.view.wait_for(demand.cost, answered) {
                         return Outcome::Refused { left: 0, wait, until: None };
                     }
-                    self.view.pass(gcra, demand.cost, heard);
+                    self.view.pass(gcra, demand.cost, answered);
                 }
             }
             Outcome::Refused { wait, .. } | Outcome::Full { wait } => {
-                self.denial = Some(Denial::new(&demand.terms, *outcome, wait, heard));
+                self.denial = Some(Denial::new(&demand.terms, *outcome, wait, answered));
             }
             // The next wish is for all demand, answered or not.
             Outcome::Unknown => self.slow_start.spend(demand.cost),
@@ -228,9 +228,9 @@ impl CachedLimit {
     pub fn accept_grant(&mut self, terms: &Terms, grant: Option<Grant>, outcome: &Outcome, round_trip: RoundTrip) {
         self.call_since = None;
         if let (Terms::Rate(gcra), Some(grant)) = (terms, grant) {
-            self.view.note_lease(round_trip.heard.plus(grant.first).plus(gcra.interval().times(grant.count)));
+            self.view.note_lease(round_trip.answered.plus(grant.first).plus(gcra.interval().times(grant.count)));
         }
-        self.grants.drop_lapsed(round_trip.heard);
+        self.grants.drop_lapsed(round_trip.answered);
         match grant.and_then(|grant| Tokens::granted(terms, grant, outcome, round_trip)) {
             Some(granted) => self.grants.add(granted),
             None if self.grants.is_empty() && !matches!(outcome, Outcome::Met { .. }) => self.slow_start.back_off(),
