@@ -6,7 +6,7 @@ use crate::concurrency::permit_calls::PermitCalls;
 use crate::concurrency::permit_lease::NextStep;
 use crate::concurrency::plan::PlannedCap;
 use crate::gate::deadline::{POLL_EVERY, is_short};
-use crate::gate::decision::{Admission, Spent};
+use crate::gate::decision::{CapDecision, Spent};
 use crate::gate::on_error::OnErrorActions;
 use crate::limit::time::{Span, Time};
 use crate::protocol::permits::PermitActors;
@@ -17,8 +17,8 @@ use std::cell::RefCell;
 /// stands idle for half of this on average.
 const WAIT_POLL_EVERY: Span = Span::from_millis(5);
 
-/// How often one request asks for more permits, should other requests take the ones that it was
-/// given.
+/// How many times one request asks for more permits, should other requests take the ones that it
+/// was given.
 const ASKS: u32 = 4;
 
 /// Why a request gets no permit.
@@ -39,7 +39,7 @@ struct Attempt<'a, 'p, K> {
     began: Time,
     /// How long the attempt may take, besides a wait for a full cap.
     time: Span,
-    /// Questions asked, of which each gave a permit that another request took. A wait begins anew.
+    /// Questions asked since the request last waited for the full cap; at most [`ASKS`].
     asks: u32,
     /// Whether any question was asked.
     has_asked: bool,
@@ -63,7 +63,7 @@ enum End {
 
 impl<K: PermitActors> PermitCalls<'_, K> {
     /// Gets a request a permit of `cap` within `time`, besides its wait for a full cap. The request
-    /// holds the permits `held` already. Adds cost, wait and failures to `admission`.
+    /// holds the permits `held` already. Adds cost, wait and failures to `decision`.
     ///
     /// # Errors
     /// [`NoPermit`], where the cap is full or cannot be checked.
@@ -72,9 +72,9 @@ impl<K: PermitActors> PermitCalls<'_, K> {
         cap: &PlannedCap<'p>,
         time: Span,
         held: &RefCell<Vec<PermitGuard>>,
-        admission: &mut Admission<'p>,
+        decision: &mut CapDecision<'p>,
     ) -> Result<PermitGuard, NoPermit> {
-        admission.spent.limits = admission.spent.limits.saturating_add(1);
+        decision.spent.limits = decision.spent.limits.saturating_add(1);
         let mut attempt = Attempt {
             calls: self,
             cap,
@@ -88,14 +88,14 @@ impl<K: PermitActors> PermitCalls<'_, K> {
             waiting: None,
             restored: false,
         };
-        let (permit, error) = match attempt.run(&mut admission.spent).await {
+        let (permit, error) = match attempt.run(&mut decision.spent).await {
             End::Checked(permit) => (permit, None),
             End::Unchecked(error) => (self.decide_unchecked(cap), Some(error)),
         };
         attempt.stop_waiting();
-        admission.waited = admission.waited.plus(attempt.waited());
-        admission.unchecked.extend(error.map(|error| (&**cap.cap, error)));
-        admission.restored.extend(attempt.restored.then_some(&**cap.cap));
+        decision.waited = decision.waited.plus(attempt.waited());
+        decision.unchecked.extend(error.map(|error| (&**cap.cap, error)));
+        decision.restored.extend(attempt.restored.then_some(&**cap.cap));
         permit
     }
 
@@ -153,7 +153,7 @@ impl<K: PermitActors> Attempt<'_, '_, K> {
     /// The time left at `now`: while the cap is full, its wait comes on top.
     fn left(&self, now: Time) -> Span {
         let granted = self.full_since.map_or(self.time, |_| self.time.plus(self.cap.wait));
-        granted.saturating_sub(now.since(self.began)).min(self.calls.patience)
+        granted.saturating_sub(now.since(self.began)).min(self.calls.deadline)
     }
 
     /// The next step by the isolate's lease, for a request with so much time `left`.
@@ -165,7 +165,7 @@ impl<K: PermitActors> Attempt<'_, '_, K> {
             }
             self.restored |= lease.mark_checked();
             // A probe of a failing actor needs its time.
-            let in_vain = lease.is_in_trouble() && is_short(left, self.calls.patience);
+            let in_vain = lease.is_in_trouble() && is_short(left, self.calls.deadline);
             let step = lease.next_step(reserve, now, if in_vain { Span::ZERO } else { left });
             if matches!(step, NextStep::Start(_)) {
                 if self.is_unmet {

@@ -5,7 +5,7 @@ use crate::concurrency::lease_table::PermitGuard;
 use crate::concurrency::permit_calls::PermitCalls;
 use crate::concurrency::plan::PlannedCap;
 use crate::gate::deadline::{Deadline, Later};
-use crate::gate::decision::{Admission, CapRefusal, Reason};
+use crate::gate::decision::{CapDecision, CapRefusal, Reason};
 use crate::gate::permit_port::PermitPort;
 use crate::identity::Subject;
 use crate::limit::time::Span;
@@ -14,7 +14,7 @@ use crate::protocol::permits::PermitActors;
 use std::cell::RefCell;
 
 /// The wait that a client is told where a cap is full: between these two, in seconds. It is the
-/// same for one caller each time, and differs between callers, so that they do not come back
+/// same for one address each time, and differs between addresses, so that clients do not come back
 /// together.
 const COME_BACK: (u64, u64) = (1, 3);
 
@@ -25,24 +25,24 @@ pub struct Caps<'a, 'p, K> {
     pub calls: PermitCalls<'a, K>,
     /// The caps, in the order in which they are asked.
     pub planned: Vec<PlannedCap<'p>>,
-    /// The caller's address.
-    pub caller: Subject,
+    /// The digest of the client's address.
+    pub address: Subject,
     /// The permits that the request has been given.
     pub permits: RefCell<Vec<PermitGuard>>,
 }
 
 impl<'p, K: PermitActors> PermitPort<'p> for Caps<'_, 'p, K> {
-    fn caps(&self) -> usize {
+    fn cap_count(&self) -> usize {
         self.planned.len()
     }
 
-    async fn admit(&self, deadline: Deadline) -> Admission<'p> {
-        let mut admission = Admission::default();
+    async fn admit(&self, deadline: Deadline) -> CapDecision<'p> {
+        let mut decision = CapDecision::default();
         let mut caps = self.planned.as_slice();
         while let [cap, next @ ..] = caps {
             caps = next;
-            self.meet(cap, deadline, Later::when(!next.is_empty()), &mut admission).await;
-            if admission.refusal.is_some() {
+            self.meet(cap, deadline, Later::when(!next.is_empty()), &mut decision).await;
+            if decision.refusal.is_some() {
                 self.permits.borrow_mut().clear();
                 break;
             }
@@ -50,17 +50,17 @@ impl<'p, K: PermitActors> PermitPort<'p> for Caps<'_, 'p, K> {
         // The shared limits are asked next, and the request gives no heartbeat before it is at the
         // origin.
         let now = (self.calls.wall)();
-        self.permits.borrow().iter().for_each(|permit| permit.extend_heartbeat(now, self.calls.patience));
-        admission
+        self.permits.borrow().iter().for_each(|permit| permit.extend_heartbeat(now, self.calls.deadline));
+        decision
     }
 }
 
 impl<'p, K: PermitActors> Caps<'_, 'p, K> {
     /// Gets a permit of one cap.
-    async fn meet(&self, cap: &PlannedCap<'p>, deadline: Deadline, later: Later, admission: &mut Admission<'p>) {
+    async fn meet(&self, cap: &PlannedCap<'p>, deadline: Deadline, later: Later, decision: &mut CapDecision<'p>) {
         let now = (self.calls.wall)();
-        let time = deadline.later_by(admission.waited).for_stage(now, later).left(now);
-        let reason = match self.calls.admit(cap, time, &self.permits, admission).await {
+        let time = deadline.later_by(decision.waited).for_stage(now, later).left(now);
+        let reason = match self.calls.admit(cap, time, &self.permits, decision).await {
             Ok(permit) => {
                 self.permits.borrow_mut().push(permit);
                 return;
@@ -69,17 +69,17 @@ impl<'p, K: PermitActors> Caps<'_, 'p, K> {
             Err(NoPermit::Full) => Reason::OverCapacity,
         };
         let &PlannedCap { cap, binding, .. } = cap;
-        let refusal = CapRefusal { cap, binding, reason, wait: come_back(self.caller) };
+        let refusal = CapRefusal { cap, binding, reason, wait: come_back(self.address) };
         match cap.mode {
-            Mode::Shadow => admission.shadows.push(refusal),
-            Mode::Enforce => admission.refusal = Some(refusal),
+            Mode::Shadow => decision.shadows.push(refusal),
+            Mode::Enforce => decision.refusal = Some(refusal),
         }
     }
 }
 
-fn come_back(caller: Subject) -> Span {
+fn come_back(address: Subject) -> Span {
     let (least, most) = COME_BACK;
-    let [.., last] = caller.to_bytes();
+    let [.., last] = address.to_bytes();
     let choices = most.saturating_sub(least).saturating_add(1);
     Span::from_secs(least.saturating_add(u64::from(last).checked_rem(choices).unwrap_or(0)))
 }

@@ -19,17 +19,19 @@ const HOLD_UP: Span = Span::from_millis(1_500);
 /// Time for requests to give a heartbeat after a hold-up. Nothing counts as gone until it is over.
 const GRACE: Span = Span::from_millis(500);
 
-/// No hold-up is as long as this: after such a pause there were no requests.
+/// A pause this long is no hold-up: the requests from before it count as ended.
 const SILENCE: Span = Span::from_secs(6);
 
-/// An announced pause counts as a heartbeat this long before its end. So a request is gone
-/// [`GONE`] − `EARLY`, one second, after a pause of 2 s or more.
+/// [`Heartbeats::extend_heartbeat`] announces a pause. The request's last heartbeat then counts as
+/// given this long before the pause ends, but not before the call. After a pause of 2 s or more, a
+/// silent request is gone [`GONE`] − `EARLY` later: after one second.
 const EARLY: Span = Span::from_secs(2);
 
 /// Time between two searches through all requests for those that are gone.
 const SWEEP: Span = Span::from_millis(250);
 
-/// Id of a request under one cap. Its low two bits hold its [`Reserve`]; see [`reserve_of`].
+/// Id of a request under one cap, and so of the permit that it uses. Its low two bits hold its
+/// [`Reserve`]; see [`reserve_of`].
 pub type Id = u64;
 
 /// The low bits of an id that hold its reserve.

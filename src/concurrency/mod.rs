@@ -27,10 +27,12 @@
 //! term early, and it stops using permits before it asks the actor to take them back. So a crash or
 //! a lost message costs permits until their term ends, and never lends one twice.
 //!
-//! **Invariant:** `Σ held(r) ≤ cap − r` over all isolates, for each
-//! [`Reserve`](crate::protocol::permits::Reserve) `r`. `held(r)` is at most `cap − r` without the
-//! permits that the other isolates hold, so it stays clear of the reserve even if all of these are
-//! in use. It grows by the actor's word alone, and shrinks by the isolate's own.
+//! **Invariant:** `Σ held(r) ≤ cap − r.of_cap(cap)` over all isolates, for each
+//! [`Reserve`](crate::protocol::permits::Reserve) `r`. An answer raises `held(r)` to at most
+//! `cap − r.of_cap(cap)` less the permits that the other isolates hold at that time, so it stays
+//! clear of the reserve even if all of these are in use. It grows by the actor's word alone. It
+//! shrinks when the isolate gives up permits, when an answer brings fewer permits or a smaller cap,
+//! and when the term ends.
 //!
 //! Exceptions: a cap that was made smaller takes no permit from a request in flight. An isolate
 //! that lives and cannot reach the actor for a whole term starts no more requests, and the requests

@@ -19,8 +19,8 @@ pub struct PermitCalls<'a, K> {
     pub actors: &'a K,
     /// The permits that the isolate holds.
     pub leases: &'a RefCell<PermitLeases>,
-    /// How long a decision may take, and so an actor.
-    pub patience: Span,
+    /// `DEADLINE`: how long a decision, and so a call, may take at most.
+    pub deadline: Span,
     /// Reads the wall clock.
     pub wall: fn() -> Time,
 }
@@ -29,14 +29,14 @@ impl<K: PermitActors> PermitCalls<'_, K> {
     /// Renews or returns permits of `cap`, where that is due. Returns the cost: calls made or rows
     /// written, the larger of the two.
     pub async fn tick(&self, cap: &Rc<Cap>) -> u32 {
-        match self.with_lease(cap, |lease, now| lease.tick(now, self.patience)) {
+        match self.with_lease(cap, |lease, now| lease.tick(now, self.deadline)) {
             // A failure is found out by the next request that needs a permit.
-            Some(question) => self.ask(cap, &question, self.patience).await.unwrap_or(1).max(1),
+            Some(question) => self.ask(cap, &question, self.deadline).await.unwrap_or(1).max(1),
             None => 0,
         }
     }
 
-    /// Whether the caller of this function has to return idle permits of `cap` from now on.
+    /// Whether a task that gives back idle permits of `cap` must be started.
     pub fn claim_return(&self, cap: &Rc<Cap>) -> bool {
         self.with_lease(cap, PermitLease::claim_return)
     }
@@ -51,7 +51,7 @@ impl<K: PermitActors> PermitCalls<'_, K> {
     pub(super) async fn ask(&self, cap: &Rc<Cap>, question: &PermitAsk, patience: Span) -> Result<u32, CallError> {
         let reply = self.actors.ask(&cap.name, question, patience).await;
         let result = match &reply {
-            Err(CallError::Late) if is_short(patience, self.patience) => CallResult::Nothing,
+            Err(CallError::Late) if is_short(patience, self.deadline) => CallResult::Nothing,
             reply => CallResult::of(reply),
         };
         let recorded = reply.as_ref().copied().map_err(|_| result);

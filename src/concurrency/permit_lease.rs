@@ -13,7 +13,7 @@ use crate::limit::monotonic::MonotonicClock;
 use crate::limit::time::{Span, Time};
 use crate::policy::Size;
 use crate::protocol::permits::{Holder, OriginSample, PermitAsk, Reserve};
-use demand::Demand;
+use demand::PermitDemand;
 use lent::LentPermits;
 use questions::Questions;
 
@@ -31,7 +31,7 @@ pub struct PermitLease {
     size: Size,
     clock: MonotonicClock,
     lent: LentPermits,
-    demand: Demand,
+    demand: PermitDemand,
     questions: Questions,
     /// Whether an earlier instance of the module may hold permits that this one has not heard of.
     inherits: bool,
@@ -78,7 +78,7 @@ impl PermitLease {
             size,
             clock: MonotonicClock::default(),
             lent: LentPermits::none(),
-            demand: Demand::numbered_above(holder.numbers()),
+            demand: PermitDemand::numbered_above(holder.numbers()),
             questions: Questions::of(holder),
             inherits: holder.life > 0,
             full: None,
@@ -122,7 +122,7 @@ impl PermitLease {
             return if self.questions.is_open() { NextStep::Unknown } else { NextStep::LookAgain };
         }
         let more = self.demand.unmet(reserve).max(1);
-        self.ask(more, reserve, now, patience).map_or(NextStep::Unknown, NextStep::Ask)
+        self.question(more, reserve, now, patience).map_or(NextStep::Unknown, NextStep::Ask)
     }
 
     /// Counts a request that found no permit: the next question asks for one more.
@@ -142,9 +142,9 @@ impl PermitLease {
         id
     }
 
-    /// Starts a request where the actor cannot be asked and `on_error` is `local`. At most as many
-    /// requests are in flight as the actor last lent permits, without this request's reserve of
-    /// them, and at least one. `None`: there is no permit.
+    /// Starts a request where the actor cannot be asked and `on_error` is `local`. It starts if
+    /// fewer requests are in flight than permits were last lent, less the reserve; one may always
+    /// be in flight. `None`: there is no permit.
     pub fn start_locally(&mut self, reserve: Reserve, now: Time) -> Option<Id> {
         let lent = self.lent.last_lent;
         let most = lent.saturating_sub(reserve.of_cap(lent)).max(1);

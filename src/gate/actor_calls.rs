@@ -64,7 +64,7 @@ impl<A: Actors> Gate<'_, A> {
         if patience == Span::ZERO || in_vain || self.state.call_budget.borrow().stage(now) == BudgetStage::Alone {
             return None;
         }
-        actor_health.admit(actor, now, patience)
+        actor_health.permission(actor, now, patience)
     }
 
     /// Whether no call is made to the actor now: it fails, or the day's calls are spent.

@@ -66,7 +66,7 @@ impl<A: Actors> Gate<'_, A> {
     async fn meet_all<'p>(&self, plan: &Plan<'p>, caps: &impl PermitPort<'p>, decision: &mut Decision<'p>) {
         let shares = !plan.shared.is_empty();
         let deadline = Deadline::after(self.now(), self.timing.deadline);
-        let stage = deadline.for_stage(self.now(), Later::when(shares || caps.caps() > 0));
+        let stage = deadline.for_stage(self.now(), Later::when(shares || caps.cap_count() > 0));
         self.meet(&plan.caller, Paid::Before, stage, decision).await;
         if !decision.is_allowed() || self.over_fair_share(plan, decision) {
             return;

@@ -102,7 +102,7 @@ impl Spent {
 
 /// The result at a request's caps.
 #[derive(Clone, Debug, Default)]
-pub struct Admission<'p> {
+pub struct CapDecision<'p> {
     /// The cap that refuses the request, if one does. The request then has no permit.
     pub refusal: Option<CapRefusal<'p>>,
     /// Refusals by caps in shadow, which stop no request.
@@ -134,7 +134,7 @@ pub struct Decision<'p> {
     /// The usage of the caller's own limit with the fewest requests left, where the request passed.
     pub tightest: Option<LimitUsage<'p>>,
     /// The result at the caps.
-    pub caps: Admission<'p>,
+    pub caps: CapDecision<'p>,
     /// The cost, that of the caps included.
     pub spent: Spent,
 }

@@ -2,16 +2,16 @@
 //! shared ones.
 
 use crate::gate::deadline::Deadline;
-use crate::gate::decision::Admission;
+use crate::gate::decision::CapDecision;
 
 /// Gets permits of the caps that one request meets.
 pub trait PermitPort<'p> {
-    /// How many caps the request meets.
-    fn caps(&self) -> usize;
+    /// The number of caps that the request meets.
+    fn cap_count(&self) -> usize;
 
     /// Gets a permit of every cap, or keeps none, within `deadline`. A wait for a permit comes on
-    /// top of that time, and is told in [`Admission::waited`].
-    fn admit(&self, deadline: Deadline) -> impl Future<Output = Admission<'p>>;
+    /// top of that time, and is told in [`CapDecision::waited`].
+    fn admit(&self, deadline: Deadline) -> impl Future<Output = CapDecision<'p>>;
 }
 
 /// The port of a request that meets no cap.
@@ -19,11 +19,11 @@ pub trait PermitPort<'p> {
 pub struct NoCaps;
 
 impl<'p> PermitPort<'p> for NoCaps {
-    fn caps(&self) -> usize {
+    fn cap_count(&self) -> usize {
         0
     }
 
-    async fn admit(&self, _: Deadline) -> Admission<'p> {
-        Admission::default()
+    async fn admit(&self, _: Deadline) -> CapDecision<'p> {
+        CapDecision::default()
     }
 }

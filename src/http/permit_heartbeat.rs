@@ -68,7 +68,7 @@ pub fn name_holder(isolate: &Isolate) {
 struct Permits {
     isolate: Rc<Isolate>,
     client: PermitClient,
-    patience: Span,
+    deadline: Span,
     permits: Vec<(Rc<Cap>, Id)>,
 }
 
@@ -79,8 +79,8 @@ impl Permits {
         let policy = &isolate.loaded.as_ref()?.policy;
         name_holder(&isolate);
         let permits = read(policy, lines.lines()).collect();
-        let (client, patience) = (PermitClient { env: env.clone() }, policy.settings.deadline);
-        Some(Permits { isolate, client, patience, permits })
+        let (client, deadline) = (PermitClient { env: env.clone() }, policy.settings.deadline);
+        Some(Permits { isolate, client, deadline, permits })
     }
 
     /// Renews the permits that are in use, and returns idle ones, where that is due.
@@ -102,7 +102,7 @@ impl Permits {
 
     fn calls(&self) -> PermitCalls<'_, PermitClient> {
         let leases = &self.isolate.permit_leases;
-        PermitCalls { actors: &self.client, leases, patience: self.patience, wall: clock::now }
+        PermitCalls { actors: &self.client, leases, deadline: self.deadline, wall: clock::now }
     }
 }
 

@@ -85,7 +85,7 @@ impl<'a> RequestContext<'a> {
     pub fn caps(
         &self,
         route: Option<&'a Binding>,
-        caller: Subject,
+        address: Subject,
         verdict: &AddressVerdict<'_>,
     ) -> Caps<'_, 'a, PermitClient> {
         let policy = &self.loaded.policy;
@@ -94,8 +94,8 @@ impl<'a> RequestContext<'a> {
             permit_heartbeat::name_holder(self.isolate);
         }
         let (actors, leases) = (&self.permit_actors, &self.isolate.permit_leases);
-        let calls = PermitCalls { actors, leases, patience: policy.settings.deadline, wall: clock::now };
-        Caps { calls, planned, caller, permits: RefCell::default() }
+        let calls = PermitCalls { actors, leases, deadline: policy.settings.deadline, wall: clock::now };
+        Caps { calls, planned, address, permits: RefCell::default() }
     }
 
     /// The gate, with this isolate's memory.

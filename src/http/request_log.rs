@@ -1,7 +1,7 @@
 //! The log lines of one request. A request that passes, and meets no trouble, logs nothing.
 
 use crate::concurrency::lease_table::PermitGuard;
-use crate::gate::decision::{Admission, Decision};
+use crate::gate::decision::{CapDecision, Decision};
 use crate::http::incoming::Incoming;
 use crate::http::isolate::{Isolate, LoadedPolicy};
 use crate::identity::{HeadersAndQuery, Subject};
@@ -62,13 +62,13 @@ impl RequestLog<'_> {
             log::warning("BUDGET", stage.words());
         }
         decision.restored.iter().for_each(|limit| self.restored(&limit.name));
-        self.admission(&decision.caps, caller, permits);
+        self.cap_decision(&decision.caps, caller, permits);
     }
 
     /// Logs the same of the caps, and where an adaptive cap has moved.
-    fn admission(&self, admission: &Admission<'_>, caller: Subject, permits: &[PermitGuard]) {
-        let refused = admission.refusal.iter().map(|refusal| (refusal, Effect::Refused));
-        let shadows = admission.shadows.iter().map(|refusal| (refusal, Effect::Shadow));
+    fn cap_decision(&self, decision: &CapDecision<'_>, caller: Subject, permits: &[PermitGuard]) {
+        let refused = decision.refusal.iter().map(|refusal| (refusal, Effect::Refused));
+        let shadows = decision.shadows.iter().map(|refusal| (refusal, Effect::Shadow));
         for (refusal, effect) in refused.chain(shadows) {
             let key = || RefusalKey::Cap {
                 name: refusal.cap.name.clone(),
@@ -83,12 +83,12 @@ impl RequestLog<'_> {
                 log::cap_resized(&permit.cap().name, was, is);
             }
         }
-        for (cap, error) in &admission.unchecked {
+        for (cap, error) in &decision.unchecked {
             if let Some(line) = self.isolate.recent_warnings.borrow_mut().unchecked_cap(cap, error, clock::now()) {
                 console_warn!("{line}");
             }
         }
-        admission.restored.iter().for_each(|cap| self.restored(&cap.name));
+        decision.restored.iter().for_each(|cap| self.restored(&cap.name));
     }
 
     fn restored(&self, name: &str) {

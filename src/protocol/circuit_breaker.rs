@@ -71,7 +71,7 @@ impl CircuitBreaker {
     /// Asks for permission to make a call that waits up to `patience` for its answer. `None` during
     /// a pause, and while a probe is under way. A probe without a result makes room for the next
     /// one after its own patience.
-    pub fn admit(&mut self, now: Time, patience: Span) -> Option<CallPermission> {
+    pub fn permission(&mut self, now: Time, patience: Span) -> Option<CallPermission> {
         let Some(open) = &mut self.open else { return Some(CallPermission::Usual) };
         if now < open.until || open.probing.is_some_and(|until| now < until) {
             return None;

@@ -138,7 +138,7 @@ impl<L: Ledger> QuotaPrepayment<'_, L> {
                 let now = buckets.now(wall());
                 // Without the breaker, a D1 that hangs would take the whole patience of each
                 // question.
-                if patience == Span::ZERO { None } else { buckets.ledger_breaker.admit(now, patience) }
+                if patience == Span::ZERO { None } else { buckets.ledger_breaker.permission(now, patience) }
             };
             let Some(permission) = permission else { return Served { outcome: Outcome::Unknown, more: 0 } };
             reply.d1 = reply.d1.saturating_add(1);

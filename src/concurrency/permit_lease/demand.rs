@@ -12,7 +12,7 @@ pub(super) const IDLE: Span = Span::from_secs(1);
 
 /// The demand, by the requests' reserves.
 #[derive(Debug, Default)]
-pub(super) struct Demand {
+pub(super) struct PermitDemand {
     pub(super) in_flight: Heartbeats,
     /// Requests that wait for a permit because the cap is full.
     pub(super) waiting: Heartbeats,
@@ -27,10 +27,10 @@ pub(super) struct Demand {
     window: Time,
 }
 
-impl Demand {
+impl PermitDemand {
     /// No demand yet. The ids of requests will be above `base`, a multiple of four.
-    pub(super) fn numbered_above(base: Id) -> Demand {
-        Demand { in_flight: Heartbeats::numbered_above(base), ..Demand::default() }
+    pub(super) fn numbered_above(base: Id) -> PermitDemand {
+        PermitDemand { in_flight: Heartbeats::numbered_above(base), ..PermitDemand::default() }
     }
 
     /// Counts one more request in flight. Returns its id, and the number of requests in flight now.
@@ -54,7 +54,7 @@ impl Demand {
         self.unmet.add(reserve, 1);
     }
 
-    /// Takes back one count of [`Demand::note_unmet`]: the request has a permit now.
+    /// Takes back one count of [`PermitDemand::note_unmet`]: the request has a permit now.
     pub(super) fn clear_unmet(&mut self, reserve: Reserve) {
         let unmet = self.unmet.at(reserve);
         *unmet = unmet.saturating_sub(1);

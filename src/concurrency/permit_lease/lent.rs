@@ -5,7 +5,7 @@
 //! may use a permit that one of a lower priority may use.
 
 use crate::concurrency::per_reserve::PerReserve;
-use crate::concurrency::permit_lease::demand::Demand;
+use crate::concurrency::permit_lease::demand::PermitDemand;
 use crate::limit::time::Time;
 use crate::protocol::permits::{PermitReply, Reserve};
 use core::cmp::Ordering;
@@ -51,7 +51,7 @@ impl LentPermits {
 
     /// Whether one more request with this `reserve` may start. Its usable permits must cover
     /// everything in flight, whatever its priority, and the requests that go before it.
-    pub(super) fn has_room(&self, demand: &mut Demand, reserve: Reserve, now: Time) -> bool {
+    pub(super) fn has_room(&self, demand: &mut PermitDemand, reserve: Reserve, now: Time) -> bool {
         let ahead = demand.queued_ahead(reserve, now).saturating_add(demand.in_flight.count(now));
         ahead < self.usable(reserve, now)
     }
@@ -59,7 +59,7 @@ impl LentPermits {
     /// The permits that are worth keeping: for each reserve its recent demand and a quarter more,
     /// within the fair share. A permit without use for its own reserve is not kept for another one.
     /// No permit that is in use is given up.
-    pub(super) fn permits_to_keep(&self, demand: &mut Demand, now: Time) -> PerReserve {
+    pub(super) fn permits_to_keep(&self, demand: &mut PermitDemand, now: Time) -> PerReserve {
         let in_flight = demand.in_flight.per_reserve(now);
         let recent = demand.recent(in_flight);
         let mut useful: u64 = 0;
@@ -72,12 +72,12 @@ impl LentPermits {
     }
 
     /// Whether [`LentPermits::permits_to_keep`] leaves some permits to give back.
-    pub(super) fn has_idle(&self, demand: &mut Demand, now: Time) -> bool {
+    pub(super) fn has_idle(&self, demand: &mut PermitDemand, now: Time) -> bool {
         self.permits_to_keep(demand, now).of(Reserve::Nothing) < self.held.of(Reserve::Nothing)
     }
 
     /// Stops using all permits that are not worth keeping. Returns the number of those that are.
-    pub(super) fn give_up_idle(&mut self, demand: &mut Demand, now: Time) -> u64 {
+    pub(super) fn give_up_idle(&mut self, demand: &mut PermitDemand, now: Time) -> u64 {
         self.held = self.permits_to_keep(demand, now);
         self.held.of(Reserve::Nothing)
     }
@@ -92,8 +92,8 @@ impl LentPermits {
         for reserve in Reserve::ALL {
             let kept_free = reserve.of_cap(reply.cap);
             let (held, share) = (self.held.at(reserve), self.share.at(reserve));
-            // `slots + free` is the cap without the permits of other isolates. So `surely` keeps
-            // the reserve free even if the others use all that they hold.
+            // `permits + free` is the cap without the permits of other isolates. So `surely`
+            // keeps the reserve free even if the others use all that they hold.
             let surely = reply.permits.saturating_add(reply.free).saturating_sub(kept_free);
             *held = surely.max(*held).min(reply.permits).min(reply.cap.saturating_sub(kept_free));
             // The reply's share is for the reserve that was asked for. A smaller reserve has no

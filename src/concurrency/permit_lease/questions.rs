@@ -80,14 +80,14 @@ impl Questions {
     }
 
     /// Begins a question for requests with this `reserve`, whose answer is waited for during
-    /// `patience`. Its `wants` is for the caller to fill in. `None`: the circuit breaker is open,
-    /// or there is no time to wait.
+    /// `patience`. Its `wants` is filled in afterwards. `None`: the circuit breaker is open, or
+    /// there is no time to wait.
     pub(super) fn begin(&mut self, reserve: Reserve, now: Time, patience: Span) -> Option<&mut Pending> {
         if patience == Span::ZERO {
             return None;
         }
         let patience = patience.plus(MARGIN);
-        let permission = self.circuit.admit(now, patience)?;
+        let permission = self.circuit.permission(now, patience)?;
         self.number = self.number.saturating_add(1);
         self.asked = now;
         let due = now.plus(patience);
@@ -95,11 +95,11 @@ impl Questions {
     }
 
     /// Records the result of the question with this number. Returns it if it is the pending one.
-    pub(super) fn settle(&mut self, number: u64, result: CallResult, now: Time) -> Option<Pending> {
-        let settled = self.pending.take_if(|pending| pending.number == number);
-        let permission = settled.map_or(CallPermission::Usual, |pending| pending.permission);
+    pub(super) fn record_result(&mut self, number: u64, result: CallResult, now: Time) -> Option<Pending> {
+        let matching = self.pending.take_if(|pending| pending.number == number);
+        let permission = matching.map_or(CallPermission::Usual, |pending| pending.permission);
         self.circuit.record(permission, result, now, self.chance());
-        settled
+        matching
     }
 
     /// Notes that the pending question has been answered.

@@ -33,14 +33,15 @@ impl PermitLease {
             return None;
         }
         self.demand.forget_all_unmet();
-        // An isolate with low requests alone asks for low requests, so its share is one of theirs.
+        // An isolate that has only low-priority requests in flight asks with their reserve, so that
+        // its fair share is a low-priority one.
         let in_flight = self.demand.in_flight.per_reserve(now);
         let smallest = Reserve::ALL.into_iter().find(|reserve| in_flight.of(*reserve) > 0);
-        self.ask(0, smallest.unwrap_or_default(), now, patience)
+        self.question(0, smallest.unwrap_or_default(), now, patience)
     }
 
-    /// Whether the caller has to start a task that returns idle permits. True where permits may be
-    /// held and no such task is known.
+    /// Whether a task that gives back idle permits must be started: permits may be held, and no
+    /// such task is known. If so, it counts as started from now on.
     pub fn claim_return(&mut self, now: Time) -> bool {
         // A task checks once in [`IDLE`]. One that has missed three checks is gone.
         let claimed = self.return_checked.is_some_and(|at| now < at.plus(IDLE.times(3)));
@@ -67,8 +68,8 @@ impl PermitLease {
     /// actor works.
     pub fn observe(&mut self, number: u64, answer: Result<PermitReply, CallResult>, now: Time) {
         let result = answer.err().unwrap_or(CallResult::Answer);
-        let settled = self.questions.settle(number, result, now);
-        let (Some(question), Ok(reply)) = (settled, answer) else { return };
+        let pending = self.questions.record_result(number, result, now);
+        let (Some(question), Ok(reply)) = (pending, answer) else { return };
         self.questions.note_answer(now);
         self.inherits = false;
         self.lent.renew(&reply, question.reserve, question.asked, now);
@@ -100,7 +101,7 @@ impl PermitLease {
     ///
     /// Permits that are not worth keeping are out of use from now on, whether or not an answer
     /// comes: the actor may lend them to others as soon as it has read the question.
-    pub(super) fn ask(&mut self, more: u64, reserve: Reserve, now: Time, patience: Span) -> Option<PermitAsk> {
+    pub(super) fn question(&mut self, more: u64, reserve: Reserve, now: Time, patience: Span) -> Option<PermitAsk> {
         let question = self.questions.begin(reserve, now, patience)?;
         let kept = self.lent.give_up_idle(&mut self.demand, now);
         // Requests in flight keep their permits, also where they are more than the permits held.

@@ -73,9 +73,9 @@ impl ActorHealth {
     }
 
     /// Returns the permission to ask `actor` now, with an answer within `patience`; `None` if it is
-    /// to be left alone. See [`CircuitBreaker::admit`].
-    pub fn admit(&mut self, actor: &ActorKey<'_>, now: Time, patience: Span) -> Option<CallPermission> {
-        self.record_mut(actor)?.circuit.admit(now, patience)
+    /// to be left alone. See [`CircuitBreaker::permission`].
+    pub fn permission(&mut self, actor: &ActorKey<'_>, now: Time, patience: Span) -> Option<CallPermission> {
+        self.record_mut(actor)?.circuit.permission(now, patience)
     }
 
     /// Whether the last answer of `actor` is recent and took longer than `patience`.

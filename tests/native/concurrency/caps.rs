@@ -7,7 +7,7 @@ use penstock::concurrency::lease_table::{PermitGuard, PermitLeases};
 use penstock::concurrency::permit_calls::PermitCalls;
 use penstock::concurrency::plan::{PlannedCap, RequestKind, planned_caps};
 use penstock::gate::deadline::Deadline;
-use penstock::gate::decision::{Admission, Reason};
+use penstock::gate::decision::{CapDecision, Reason};
 use penstock::gate::permit_port::PermitPort;
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
@@ -79,13 +79,13 @@ fn admit_at<'p>(
     leases: &RefCell<PermitLeases>,
     caps: &[PlannedCap<'p>],
     caller: u8,
-) -> (Admission<'p>, Vec<PermitGuard>) {
-    let calls = PermitCalls { actors, leases, patience: DEADLINE, wall };
+) -> (CapDecision<'p>, Vec<PermitGuard>) {
+    let calls = PermitCalls { actors, leases, deadline: DEADLINE, wall };
     let deadline = Deadline::after(wall(), DEADLINE);
     let caller = Subject::from_bytes([caller; 16]);
-    let caps = Caps { calls, planned: caps.to_vec(), caller, permits: RefCell::default() };
-    let admission = run(caps.admit(deadline));
-    (admission, caps.permits.take())
+    let caps = Caps { calls, planned: caps.to_vec(), address: caller, permits: RefCell::default() };
+    let decision = run(caps.admit(deadline));
+    (decision, caps.permits.take())
 }
 
 /// The same, at a time that stands still.
@@ -94,7 +94,7 @@ fn admit<'p>(
     leases: &RefCell<PermitLeases>,
     caps: &[PlannedCap<'p>],
     caller: u8,
-) -> (Admission<'p>, Vec<PermitGuard>) {
+) -> (CapDecision<'p>, Vec<PermitGuard>) {
     admit_at(|| EVENING, actors, leases, caps, caller)
 }
 
@@ -105,12 +105,12 @@ fn request_refused_by_one_cap_keeps_no_permit_of_another() {
     let base = planned(&policy, "/pay", RequestKind::Plain);
     let shadow_and_base = planned(&policy, "/shadow", RequestKind::Plain);
     let _held: Vec<_> = (0..2).map(|_| admit(&actors, &leases, &base, 1)).collect();
-    let (admission, permits) = admit(&actors, &leases, &shadow_and_base, 1);
+    let (decision, permits) = admit(&actors, &leases, &shadow_and_base, 1);
     assert!(permits.is_empty());
-    assert_eq!(admission.refusal.unwrap().cap.name, "base/in-flight");
+    assert_eq!(decision.refusal.unwrap().cap.name, "base/in-flight");
     let lease = leases.borrow_mut().of(shadow_and_base[0].cap);
     assert_eq!(lease.borrow_mut().in_use(EVENING), 0, "its permit of the other cap is free again");
-    assert_eq!(admission.spent.limits, 2);
+    assert_eq!(decision.spent.limits, 2);
 }
 
 #[test]
@@ -119,9 +119,9 @@ fn full_cap_in_shadow_refuses_no_request_and_reports_it() {
     let (actors, leases) = (LendingActors::up_to(Some(0)), RefCell::default());
     let shadow = &planned(&policy, "/shadow", RequestKind::Plain)[..1];
     assert_eq!(shadow[0].wait, Span::ZERO, "a cap in shadow makes no request wait");
-    let (admission, permits) = admit(&actors, &leases, shadow, 1);
-    assert!(admission.refusal.is_none() && permits.is_empty());
-    assert_eq!(admission.shadows[0].reason, Reason::OverCapacity);
+    let (decision, permits) = admit(&actors, &leases, shadow, 1);
+    assert!(decision.refusal.is_none() && permits.is_empty());
+    assert_eq!(decision.shadows[0].reason, Reason::OverCapacity);
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn on_error_decides_where_a_cap_cannot_be_checked() {
         assert_eq!(actors.calls.get(), 1, "an overloaded actor is not asked again at once");
         assert_eq!(admitted[0].0.unchecked[0].1, CallError::Overloaded);
         assert_eq!(admitted[3].0.unchecked[0].1, CallError::NotAsked);
-        admitted.iter().map(|(admission, _)| admission.refusal.map(|refusal| refusal.reason)).collect::<Vec<_>>()
+        admitted.iter().map(|(decision, _)| decision.refusal.map(|refusal| refusal.reason)).collect::<Vec<_>>()
     };
     assert_eq!(reasons("closed"), [Some(Reason::LimiterUnavailable); 4]);
     assert_eq!(reasons("open"), [None; 4]);
@@ -183,9 +183,9 @@ fn request_that_waits_for_a_second_permit_keeps_the_first() {
     let (leases, caps) = (RefCell::new(PermitLeases::default()), planned(&policy, "/x", RequestKind::Plain));
     let binding_cap = Rc::clone(caps[0].cap);
     let actors = FullBase { leases: &leases, binding_cap, fewest_in_flight: Cell::new(u64::MAX) };
-    let (admission, _) = admit_at(|| NOW.get(), &actors, &leases, &caps, 1);
-    assert_eq!(admission.waited, Span::from_secs(5));
-    assert_eq!(admission.refusal.unwrap().cap.name, "base/in-flight");
+    let (decision, _) = admit_at(|| NOW.get(), &actors, &leases, &caps, 1);
+    assert_eq!(decision.waited, Span::from_secs(5));
+    assert_eq!(decision.refusal.unwrap().cap.name, "base/in-flight");
     assert!(NOW.get().since(EVENING) >= Span::from_secs(5));
     assert_eq!(actors.fewest_in_flight.get(), 1);
     pass_time(Span::from_secs(1));
@@ -219,8 +219,8 @@ fn all_caps_share_one_deadline_and_each_gets_some_of_it() {
     let open: Vec<Rc<Cap>> = caps.iter().map(with_open).collect();
     let open: Vec<PlannedCap<'_>> = caps.iter().zip(&open).map(|(met, cap)| PlannedCap { cap, ..*met }).collect();
     let began = NOW.get();
-    let (admission, permits) = admit_at(|| NOW.get(), &actors, &leases, &open, 1);
-    assert_eq!((permits.len(), admission.unchecked.len(), admission.waited), (3, 3, Span::ZERO));
+    let (decision, permits) = admit_at(|| NOW.get(), &actors, &leases, &open, 1);
+    assert_eq!((permits.len(), decision.unchecked.len(), decision.waited), (3, 3, Span::ZERO));
     assert_eq!(NOW.get().since(began), DEADLINE, "although one cap has a wait");
     assert_eq!(actors.waits.borrow().len(), 3);
     assert!(actors.waits.borrow().iter().all(|wait| *wait > Span::from_millis(10)));

@@ -3,7 +3,7 @@
 use super::support::{Deployment, Which, now};
 use crate::support::run;
 use penstock::gate::deadline::Deadline;
-use penstock::gate::decision::{Admission, Reason};
+use penstock::gate::decision::{CapDecision, Reason};
 use penstock::gate::permit_port::PermitPort;
 use penstock::gate::plan::Plan;
 use penstock::identity::Subject;
@@ -72,15 +72,15 @@ fn late_answer_leaves_the_decision_to_on_error() {
 struct WaitsTwoSeconds<'d>(&'d Deployment);
 
 impl<'p> PermitPort<'p> for WaitsTwoSeconds<'_> {
-    fn caps(&self) -> usize {
+    fn cap_count(&self) -> usize {
         1
     }
 
-    async fn admit(&self, deadline: Deadline) -> Admission<'p> {
+    async fn admit(&self, deadline: Deadline) -> CapDecision<'p> {
         let time = deadline.left(now());
         assert!(time < DEADLINE && time > DEADLINE.half());
         self.0.forward(Span::from_secs(2));
-        Admission { waited: Span::from_secs(2), ..Admission::default() }
+        CapDecision { waited: Span::from_secs(2), ..CapDecision::default() }
     }
 }
 

@@ -4,7 +4,7 @@ use super::askers::{ask, asker, in_turn, part, settled};
 use super::support::{Deployment, now};
 use crate::support::run;
 use penstock::gate::deadline::Deadline;
-use penstock::gate::decision::{Admission, CapRefusal, Reason};
+use penstock::gate::decision::{CapDecision, CapRefusal, Reason};
 use penstock::gate::permit_port::PermitPort;
 use penstock::gate::plan::Plan;
 use penstock::gate::state::retry_spread::RetrySpread;
@@ -38,15 +38,15 @@ struct LetsIn<'p> {
 }
 
 impl<'p> PermitPort<'p> for LetsIn<'p> {
-    fn caps(&self) -> usize {
+    fn cap_count(&self) -> usize {
         1
     }
 
-    async fn admit(&self, _: Deadline) -> Admission<'p> {
+    async fn admit(&self, _: Deadline) -> CapDecision<'p> {
         let binding = self.policy.base.as_ref().unwrap();
         let cap = binding.capacity.in_flight.as_ref().unwrap();
         let refusal = CapRefusal { cap, binding, reason: Reason::OverCapacity, wait: Span::from_secs(1) };
-        Admission { refusal: (!self.when).then_some(refusal), ..Admission::default() }
+        CapDecision { refusal: (!self.when).then_some(refusal), ..CapDecision::default() }
     }
 }
 

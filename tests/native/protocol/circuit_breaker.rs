@@ -41,19 +41,19 @@ fn overload_opens_it_at_once() {
 #[test]
 fn open_breaker_admits_one_probe_after_the_pause_and_closes_on_its_answer() {
     let mut breaker = open_breaker();
-    assert_eq!(breaker.admit(NOW.plus(ms(249)), PATIENCE), None);
-    assert_eq!(breaker.admit(NOW.plus(ms(250)), PATIENCE), Some(CallPermission::Probe));
-    assert_eq!(breaker.admit(NOW.plus(ms(250)), PATIENCE), None, "no other call during the probe");
+    assert_eq!(breaker.permission(NOW.plus(ms(249)), PATIENCE), None);
+    assert_eq!(breaker.permission(NOW.plus(ms(250)), PATIENCE), Some(CallPermission::Probe));
+    assert_eq!(breaker.permission(NOW.plus(ms(250)), PATIENCE), None, "no other call during the probe");
     breaker.record(CallPermission::Probe, CallResult::Answer, NOW.plus(ms(260)), 0);
-    assert_eq!(breaker.admit(NOW.plus(ms(260)), PATIENCE), Some(CallPermission::Usual));
+    assert_eq!(breaker.permission(NOW.plus(ms(260)), PATIENCE), Some(CallPermission::Usual));
 }
 
 #[test]
 fn probe_without_a_result_makes_room_for_the_next_after_its_patience() {
     let mut breaker = open_breaker();
-    assert_eq!(breaker.admit(NOW.plus(ms(400)), PATIENCE), Some(CallPermission::Probe));
-    assert_eq!(breaker.admit(NOW.plus(ms(649)), PATIENCE), None);
-    assert_eq!(breaker.admit(NOW.plus(ms(650)), PATIENCE), Some(CallPermission::Probe));
+    assert_eq!(breaker.permission(NOW.plus(ms(400)), PATIENCE), Some(CallPermission::Probe));
+    assert_eq!(breaker.permission(NOW.plus(ms(649)), PATIENCE), None);
+    assert_eq!(breaker.permission(NOW.plus(ms(650)), PATIENCE), Some(CallPermission::Probe));
 }
 
 #[test]
@@ -63,19 +63,19 @@ fn pauses_double_up_to_ten_seconds_and_start_again_after_an_answer() {
     let mut pauses = Vec::new();
     for _ in 0..8 {
         let begun = now;
-        while breaker.admit(now, PATIENCE).is_none() {
+        while breaker.permission(now, PATIENCE).is_none() {
             now = now.plus(ms(1));
         }
         pauses.push(now.since(begun).as_millis());
         breaker.record(CallPermission::Probe, CallResult::Failure, now, 128);
     }
     assert_eq!(pauses, [250, 500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
-    while breaker.admit(now, PATIENCE).is_none() {
+    while breaker.permission(now, PATIENCE).is_none() {
         now = now.plus(ms(1));
     }
     breaker.record(CallPermission::Probe, CallResult::Answer, now, 128);
     breaker.record(CallPermission::Usual, CallResult::Overload, now, 128);
-    assert_eq!(breaker.admit(now.plus(ms(250)), PATIENCE), Some(CallPermission::Probe));
+    assert_eq!(breaker.permission(now.plus(ms(250)), PATIENCE), Some(CallPermission::Probe));
 }
 
 #[test]
@@ -85,5 +85,5 @@ fn result_of_a_call_made_before_it_opened_changes_nothing() {
         breaker.record(CallPermission::Usual, result, NOW.plus(ms(10)), 255);
         assert!(breaker.is_open());
     }
-    assert_eq!(breaker.admit(NOW.plus(ms(250)), PATIENCE), Some(CallPermission::Probe));
+    assert_eq!(breaker.permission(NOW.plus(ms(250)), PATIENCE), Some(CallPermission::Probe));
 }

@@ -22,7 +22,9 @@ fn isolates_probe_a_failed_actor_at_different_times() {
         .map(|isolate| {
             let mut actor_health = ActorHealth::new(isolate);
             actor_health.record(&actor, CallPermission::Usual, CallResult::Overload, NOW, NOW);
-            (0..1_000).find(|millis| actor_health.admit(&actor, NOW.plus(ms(*millis)), PATIENCE).is_some()).unwrap()
+            (0..1_000)
+                .find(|millis| actor_health.permission(&actor, NOW.plus(ms(*millis)), PATIENCE).is_some())
+                .unwrap()
         })
         .collect();
     returns.sort_unstable();
