@@ -164,7 +164,7 @@ impl Fleet {
         let vars = [("LIMIT_BASE".to_string(), serde_json::Value::String(vars))];
         let policy: &'static Policy = Box::leak(Box::new(Policy::read(&vars.into_iter().collect()).unwrap()));
         let plan: &'static Plan = Box::leak(Box::new(Plan::new(policy, None, Subject::from_bytes([1; 16]), |_| None)));
-        let Terms::Rate(gcra) = Terms::of(plan.shared[0].limits[0]) else { panic!("a rate was asked for") };
+        let Terms::Rate(gcra) = Terms::of(plan.shared_limits[0].limits[0]) else { panic!("a rate was asked for") };
         let mut random = Random::new(7);
         let weights: u64 = setup.skew.iter().cycle().take(setup.isolates).map(|weight| u64::from(*weight)).sum();
         let isolates = setup.skew.iter().cycle().take(setup.isolates).map(|weight| Isolate {

@@ -123,13 +123,13 @@ impl<K: PermitActors> Attempt<'_, '_, K> {
             self.held.borrow().iter().for_each(|permit| permit.extend_heartbeat(now, left));
             match self.next_step(left) {
                 NextStep::Start(id) => {
-                    spent.wallet = spent.wallet.saturating_add(u32::from(!self.has_asked));
+                    spent.settled = spent.settled.saturating_add(u32::from(!self.has_asked));
                     return End::Checked(Ok(self.calls.guard(self.cap.cap, id)));
                 }
                 NextStep::Ask(question) => {
                     self.has_asked = true;
                     self.asks = self.asks.saturating_add(1);
-                    spent.actors = spent.actors.saturating_add(1);
+                    spent.calls = spent.calls.saturating_add(1);
                     match self.calls.ask(self.cap.cap, &question, left).await {
                         Ok(rows) => spent.rows = spent.rows.saturating_add(rows),
                         // The connection broke; a second one may hold.

@@ -41,26 +41,26 @@ impl<A: Actors> Gate<'_, A> {
         reply
     }
 
-    /// Whether a reply may be late without any fault of the actor: the call was made near the
-    /// decision's deadline; or half of that time went on waiting for replies to others, and these
-    /// have come.
+    /// Whether a reply may be late without any fault of the actor: the call had less than a quarter
+    /// of the decision's time; or it had at most half of that time, and the actor has answered
+    /// another question meanwhile.
     fn may_be_late(&self, actor: &ActorKey<'_>, asked: Time, patience: Span) -> bool {
         is_short(patience, self.timing.deadline)
             || patience.times(2) <= self.timing.deadline
                 && self.state.actor_health.borrow().has_answered_since(actor, asked)
     }
 
-    /// Leave to ask the actor a question that waits for up to `patience`; `None` where the actor is
-    /// left alone, the day's calls are spent, or there is too little time.
+    /// Permission to ask the actor a question that waits for up to `patience`; `None` where the
+    /// actor is left alone, the day's calls are spent, or there is too little time.
     pub(super) fn permission(&self, actor: &ActorKey<'_>, patience: Span) -> Option<CallPermission> {
         let now = self.now();
         let mut actor_health = self.state.actor_health.borrow_mut();
         // A probe of a failing actor needs its time.
         let short_probe = is_short(patience, self.timing.deadline) && actor_health.is_open(actor);
-        // A request that has waited for the replies to others, and has less time left than the
+        // A question that has less than three quarters of the decision's time, and less than the
         // actor's last reply took, would make its client wait in vain.
-        let has_waited = patience.times(4) < self.timing.deadline.times(3);
-        let in_vain = short_probe || has_waited && actor_health.answers_slower_than(actor, now, patience);
+        let is_hurried = patience.times(4) < self.timing.deadline.times(3);
+        let in_vain = short_probe || is_hurried && actor_health.answers_slower_than(actor, now, patience);
         if patience == Span::ZERO || in_vain || self.state.call_budget.borrow().stage(now) == BudgetStage::Alone {
             return None;
         }

@@ -17,7 +17,7 @@ use futures_util::future::join_all;
 /// A question for one group's actor.
 struct GroupAsk<'g, 'p> {
     group: &'g LimitGroup<'p>,
-    /// Leave to ask it, or why it is not asked.
+    /// Permission to ask it, or why it is not asked.
     permission: Result<CallPermission, CallError>,
     ask: Ask,
 }
@@ -88,7 +88,7 @@ impl<A: Actors> Gate<'_, A> {
             Demand::of(pending.limit, cost, wish, unreported)
         });
         let stage = self.state.call_budget.borrow().stage(asked);
-        let ask = group.ask(intent, demands.collect(), self.timing.durable_after, patience, stage);
+        let ask = group.question(intent, demands.collect(), self.timing.durable_after, patience, stage);
         GroupAsk { group, permission, ask }
     }
 
@@ -111,7 +111,7 @@ impl<A: Actors> Gate<'_, A> {
         decision: &mut Decision<'p>,
     ) {
         let spent = &mut decision.spent;
-        spent.actors = spent.actors.saturating_add(u32::from(!reply.as_ref().is_err_and(CallError::is_unasked)));
+        spent.calls = spent.calls.saturating_add(u32::from(!reply.as_ref().is_err_and(CallError::is_unasked)));
         let (reply, error) = match reply {
             Ok(reply) => (reply, None),
             Err(error) => {
@@ -128,8 +128,8 @@ impl<A: Actors> Gate<'_, A> {
         let grants = reply.grants.into_iter().chain(core::iter::repeat(None));
         let open = limits.iter_mut().filter(|pending| pending.is_open_at(group));
         for (((pending, demand), outcome), grant) in open.zip(&ask.demands).zip(reply.outcomes).zip(grants) {
-            let met = matches!(outcome, Outcome::Met { .. });
-            if ask.intent == Intent::Peek && (met || outcome == Outcome::Unknown) {
+            let passed = matches!(outcome, Outcome::Met { .. });
+            if ask.intent == Intent::Peek && (passed || outcome == Outcome::Unknown) {
                 // The take that follows settles it.
                 continue;
             }
@@ -141,7 +141,7 @@ impl<A: Actors> Gate<'_, A> {
                 Some(_) => lease_cache.note_lost(pending.key, demand.unreported),
             }
             pending.outcome = Some(outcome);
-            if met && !took {
+            if passed && !took {
                 continue;
             }
             let outcome = lease_cache.observe(pending.key, demand, &outcome, reply.horizon, round_trip);
@@ -168,7 +168,7 @@ impl<A: Actors> Gate<'_, A> {
                 let starting_point = self.state.lease_cache.borrow().starting_point(pending.key, now);
                 let outcome =
                     self.state.local_limiter.borrow_mut().take(demand, group.subject, starting_point, (self.wall)());
-                pending.alone = matches!(outcome, Outcome::Met { .. }).then(|| demand.clone());
+                pending.local_demand = matches!(outcome, Outcome::Met { .. }).then(|| demand.clone());
                 Some(outcome)
             },
         };

@@ -14,8 +14,8 @@ use crate::protocol::rates::{ActorKey, Actors, Ask, Demand, Enforcement, Intent,
 use crate::protocol::validate::valid_reply;
 use futures_util::future::join_all;
 
-/// How often a task looks whether quota tokens lie idle, once per [`IDLE`], before it leaves them
-/// to the next request.
+/// How many times a task looks whether quota tokens lie idle, once per [`IDLE`], before it leaves
+/// them to the next request.
 const CHECKS: u32 = 20;
 
 /// How long a background question waits for its reply at least. No client waits for it, and a late
@@ -79,7 +79,7 @@ impl<A: Actors> Gate<'_, A> {
     ) -> Vec<BackgroundTask> {
         let mut lease_cache = self.state.lease_cache.borrow_mut();
         let now = lease_cache.now((self.wall)());
-        let groups = plan.caller.iter().chain(&plan.shared);
+        let groups = plan.caller_limits.iter().chain(&plan.shared_limits);
         let stage = self.state.call_budget.borrow().stage(now);
         groups
             .filter_map(|group| {
@@ -89,13 +89,13 @@ impl<A: Actors> Gate<'_, A> {
                 let wanted = group.limits.iter().filter_map(|limit| {
                     let key = group.key(limit);
                     let (wish, unreported) = wants(&mut lease_cache, key, limit, now)?;
-                    // No request is at stake, so no limit's refusal may stand in another limit's
-                    // way.
+                    // No request depends on this, so a refusal by one limit must not stop the
+                    // others' grants.
                     Some((key, Demand { enforcement: Enforcement::Shadow, ..Demand::of(limit, 0, wish, unreported) }))
                 });
                 let (keys, demands): (Vec<LimitKey>, Vec<Demand>) = wanted.unzip();
                 let Timing { durable_after, .. } = self.timing;
-                let ask = group.ask(Intent::Take, demands, durable_after, self.timing.patient(), stage);
+                let ask = group.question(Intent::Take, demands, durable_after, self.timing.patient(), stage);
                 (!keys.is_empty()).then(|| BackgroundTask { actor: group.actor.clone().into_owned(), ask, keys })
             })
             .collect()

@@ -1,4 +1,5 @@
-//! Decides about one request: meets its limits one after the other, within one deadline.
+//! Decides about one request, stage by stage, within one deadline. The limits of one stage are
+//! decided together.
 //!
 //! 1. The caller's own limits, so that a caller they refuse has taken nothing of what everyone
 //!    shares.
@@ -7,8 +8,9 @@
 //! 4. The shared limits.
 //!
 //! The lease cache is asked first at each stage, and settles most limits without a call. The first
-//! refusal ends the decision. Tokens of a refused request go back into the lease cache, except
-//! those that it has paid to its caller's limits before the one that refused.
+//! stage that refuses ends the decision. Tokens of a refused request go back into the lease cache,
+//! except those of the caller's groups before the group that refused; these stay paid. Where a fair
+//! share, a cap or a shared limit refuses, all of the caller's own stay paid.
 
 use crate::gate::deadline::{Deadline, Later, POLL_EVERY};
 use crate::gate::decision::Decision;
@@ -26,7 +28,7 @@ pub struct Gate<'g, A> {
     pub actors: &'g A,
     /// The memory of the isolate.
     pub state: &'g GateState,
-    /// The settings that travel with every question.
+    /// The settings that time a decision and its questions.
     pub timing: Timing,
     /// Reads the wall clock.
     pub wall: fn() -> Time,
@@ -58,22 +60,22 @@ impl<A: Actors> Gate<'_, A> {
         }
         let caps_spent = decision.caps.spent;
         decision.spent.add(&caps_spent);
-        self.state.call_budget.borrow_mut().spend(caps_spent.actors.max(caps_spent.rows).into());
+        self.state.call_budget.borrow_mut().spend(caps_spent.calls.max(caps_spent.rows).into());
         decision
     }
 
-    /// Meets the limits and caps in order, up to the first refusal.
+    /// Meets the limits and caps stage by stage, up to the first stage that refuses.
     async fn meet_all<'p>(&self, plan: &Plan<'p>, caps: &impl PermitPort<'p>, decision: &mut Decision<'p>) {
-        let shares = !plan.shared.is_empty();
+        let has_shared = !plan.shared_limits.is_empty();
         let deadline = Deadline::after(self.now(), self.timing.deadline);
-        let stage = deadline.for_stage(self.now(), Later::when(shares || caps.cap_count() > 0));
-        self.meet(&plan.caller, Paid::Before, stage, decision).await;
+        let stage_deadline = deadline.for_stage(self.now(), Later::when(has_shared || caps.cap_count() > 0));
+        self.meet(&plan.caller_limits, Paid::Before, stage_deadline, decision).await;
         if !decision.is_allowed() || self.over_fair_share(plan, decision) {
             return;
         }
-        decision.caps = caps.admit(deadline.for_stage(self.now(), Later::when(shares))).await;
+        decision.caps = caps.admit(deadline.for_stage(self.now(), Later::when(has_shared))).await;
         if decision.is_allowed() {
-            self.meet(&plan.shared, Paid::Nothing, deadline.later_by(decision.caps.waited), decision).await;
+            self.meet(&plan.shared_limits, Paid::Nothing, deadline.later_by(decision.caps.waited), decision).await;
         }
         self.record_shares(plan, decision);
     }
@@ -82,12 +84,12 @@ impl<A: Actors> Gate<'_, A> {
     /// paid.
     async fn meet<'p>(&self, groups: &[LimitGroup<'p>], paid: Paid, deadline: Deadline, decision: &mut Decision<'p>) {
         let mut limits = limits(groups);
-        let mut refused = self.remember(&mut limits, paid);
+        let mut refused = self.apply_denials(&mut limits, paid);
         if !refused {
             self.spend(&mut limits);
             refused = is_open(&limits) && self.wait(&mut limits, paid, deadline).await;
         }
-        decision.spent.wallet = decision.spent.wallet.saturating_add(settled(&limits));
+        decision.spent.settled = decision.spent.settled.saturating_add(settled(&limits));
         // Several shared limits are peeked at before any token of them is taken.
         let looks_first = groups.len() > 1 && paid == Paid::Nothing;
         if !refused
@@ -99,8 +101,9 @@ impl<A: Actors> Gate<'_, A> {
         self.conclude(limits, paid, decision);
     }
 
-    /// Settles the limits that the lease cache knows to refuse; whether an enforced one does.
-    fn remember(&self, limits: &mut [PendingLimit<'_, '_>], paid: Paid) -> bool {
+    /// Settles the limits that the lease cache knows to refuse; whether an enforced one does. If
+    /// one does, the caller's groups before it are charged: from tokens in hand, else as debt.
+    fn apply_denials(&self, limits: &mut [PendingLimit<'_, '_>], paid: Paid) -> bool {
         let mut lease_cache = self.state.lease_cache.borrow_mut();
         let now = lease_cache.now((self.wall)());
         for pending in limits.iter_mut().filter(|pending| pending.outcome.is_none()) {
@@ -143,7 +146,7 @@ impl<A: Actors> Gate<'_, A> {
                 open.for_each(|pending| lease_cache.note_waiting(pending.key, pending.limit.cost));
             }
             self.actors.sleep(POLL_EVERY).await;
-            if self.remember(limits, paid) {
+            if self.apply_denials(limits, paid) {
                 return true;
             }
             self.spend(limits);
@@ -176,10 +179,10 @@ impl<A: Actors> Gate<'_, A> {
             let refused = pending.order >= kept;
             match pending {
                 PendingLimit { held: Some(held), .. } if refused => lease_cache.give_back(pending.key, held, now),
-                PendingLimit { alone: Some(demand), .. } if refused => {
+                PendingLimit { local_demand: Some(demand), .. } if refused => {
                     self.state.local_limiter.borrow_mut().give_back(&demand, pending.group.subject, (self.wall)());
                 }
-                PendingLimit { alone: Some(demand), .. } => {
+                PendingLimit { local_demand: Some(demand), .. } => {
                     lease_cache.pass_alone(pending.key, &demand.terms, demand.cost, now);
                 }
                 _ => {}

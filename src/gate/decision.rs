@@ -74,14 +74,15 @@ pub struct Unchecked<'p> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
     /// Calls to Durable Objects.
-    pub actors: u32,
+    pub calls: u32,
     /// Statements to D1.
     pub d1: u32,
     /// Rows written by both.
     pub rows: u32,
-    /// Limits settled from the lease cache (`wallet` in the trace).
-    pub wallet: u32,
-    /// Limits and caps met.
+    /// Limits and caps settled without a call of this request: from the lease cache, or by a permit
+    /// in hand.
+    pub settled: u32,
+    /// Limits that apply to the request, and caps that it has reached.
     pub limits: u32,
 }
 
@@ -89,10 +90,10 @@ impl Spent {
     /// Adds `other` to this cost.
     pub fn add(&mut self, other: &Spent) {
         for (mine, more) in [
-            (&mut self.actors, other.actors),
+            (&mut self.calls, other.calls),
             (&mut self.d1, other.d1),
             (&mut self.rows, other.rows),
-            (&mut self.wallet, other.wallet),
+            (&mut self.settled, other.settled),
             (&mut self.limits, other.limits),
         ] {
             *mine = mine.saturating_add(more);
@@ -140,9 +141,9 @@ pub struct Decision<'p> {
 }
 
 impl Refusal<'_> {
-    /// Makes the wait at least `min_wait`. A wait beyond the day's end is not for the next day any
-    /// more, so `until` is dropped then.
-    pub fn wait_for(&mut self, min_wait: Span) {
+    /// Makes the wait at least `min_wait`. If that makes it longer, `until` is cleared: the wait no
+    /// longer ends with the quota's day.
+    pub fn wait_at_least(&mut self, min_wait: Span) {
         if self.wait.as_secs_up() < min_wait.as_secs_up() {
             self.until = None;
         }

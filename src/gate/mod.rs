@@ -2,7 +2,8 @@
 //!
 //! - [`plan`]: the limits that a request meets, in order, grouped by the actor that holds their
 //!   state
-//! - [`decide`]: meets them one after the other, up to the first refusal
+//! - [`decide`]: decides stage by stage, within one deadline; the limits of one stage are decided
+//!   together; up to the first stage that refuses
 //! - [`deadline`]: the time of one decision, divided among its stages
 //! - [`permit_port`]: where a request gets the permits of its caps
 //! - `pending`: a limit while it is being decided
@@ -11,7 +12,7 @@
 //! - [`actor_calls`]: one call to an actor, with its permission and its bookkeeping
 //! - [`on_error`]: decides what happens at a limit that cannot be checked
 //! - [`decision`]: the result
-//! - [`retry_after`]: the wait that a refused caller is told
+//! - [`retry_after`]: the wait that a refused client is told
 //! - [`background`]: refills and returns after the answer
 //! - [`state`]: what the isolate remembers between requests
 

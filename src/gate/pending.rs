@@ -14,7 +14,7 @@ const TRY_AGAIN: Span = Span::from_secs(1);
 
 /// One limit that is being decided.
 pub(super) struct PendingLimit<'s, 'p> {
-    /// The index of its group in the plan.
+    /// The index of the limit's group among the groups of this stage.
     pub order: usize,
     pub group: &'s LimitGroup<'p>,
     pub limit: &'p Limit,
@@ -24,8 +24,8 @@ pub(super) struct PendingLimit<'s, 'p> {
     pub outcome: Option<Outcome>,
     /// The tokens that this request holds of it.
     pub held: Option<Tokens>,
-    /// The demand that the local limiter has granted, without the actor.
-    pub alone: Option<Demand>,
+    /// The demand that the local limiter let pass, without the actor.
+    pub local_demand: Option<Demand>,
 }
 
 impl PendingLimit<'_, '_> {
@@ -40,7 +40,7 @@ pub(super) fn limits<'s, 'p>(groups: &'s [LimitGroup<'p>]) -> Vec<PendingLimit<'
     let of_group = |(order, group): (usize, &'s LimitGroup<'p>)| {
         group.limits.iter().map(move |limit| {
             let key = group.key(limit);
-            PendingLimit { order, group, limit, key, outcome: None, held: None, alone: None }
+            PendingLimit { order, group, limit, key, outcome: None, held: None, local_demand: None }
         })
     };
     groups.iter().enumerate().flat_map(of_group).collect()

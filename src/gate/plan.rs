@@ -23,14 +23,15 @@ pub struct LimitGroup<'p> {
 /// The limits of one request: its caller's, then the shared ones.
 #[derive(Clone, Debug, Default)]
 pub struct Plan<'p> {
-    /// The address's limits, then those of each key. Met one after the other.
-    pub caller: Vec<LimitGroup<'p>>,
+    /// The address's limits, then those of each key. Their actors are asked side by side; where
+    /// several refuse, the first group counts as the one that refused.
+    pub caller_limits: Vec<LimitGroup<'p>>,
     /// Shared limits, one actor each: those of the narrower binding before base's, and rates
     /// before quotas.
-    pub shared: Vec<LimitGroup<'p>>,
+    pub shared_limits: Vec<LimitGroup<'p>>,
     /// The caller, as fair shares count it: by its key, where a limit counts that, else by its
-    /// address. `None` for a request that meets no limit.
-    pub who: Option<Caller>,
+    /// address. `None` only in the plan of an allow-listed address.
+    pub caller: Option<Caller>,
 }
 
 impl<'p> Plan<'p> {
@@ -43,7 +44,7 @@ impl<'p> Plan<'p> {
         key: impl Fn(&KeySources) -> Option<Subject>,
     ) -> Plan<'p> {
         let weight = fair_share::weight(policy.priority(route));
-        let mut plan = Plan { who: Some(Caller { subject: ip, address: ip, weight }), ..Plan::default() };
+        let mut plan = Plan { caller: Some(Caller { subject: ip, address: ip, weight }), ..Plan::default() };
         if route.is_some_and(|binding| binding.exempt) {
             return plan;
         }
@@ -51,41 +52,41 @@ impl<'p> Plan<'p> {
         let of = |binding: &'p Binding, scope: Scope| binding.limits.iter().filter(move |limit| limit.scope == scope);
 
         for binding in bindings() {
-            plan.add_caller(ActorKey::Ip(ip), ip, of(binding, Scope::Ip));
+            plan.add_caller_limits(ActorKey::Ip(ip), ip, of(binding, Scope::Ip));
         }
         for binding in bindings() {
             let mut limits = of(binding, Scope::Key).peekable();
             if limits.peek().is_some()
                 && let Some(subject) = key(&binding.key)
             {
-                plan.add_caller(ActorKey::Key(subject), subject, limits);
-                plan.who = Some(Caller { subject, address: ip, weight });
+                plan.add_caller_limits(ActorKey::Key(subject), subject, limits);
+                plan.caller = Some(Caller { subject, address: ip, weight });
             }
         }
         for binding in route.into_iter().chain(&policy.base) {
-            plan.shared.extend(of(binding, Scope::Global).map(|limit| LimitGroup {
+            plan.shared_limits.extend(of(binding, Scope::Global).map(|limit| LimitGroup {
                 actor: ActorKey::Shared(limit.name.as_str().into()),
                 subject: None,
                 limits: vec![limit],
             }));
         }
-        plan.shared.sort_by_key(|group| group.limits.iter().any(|limit| limit.is_quota()));
+        plan.shared_limits.sort_by_key(|group| group.limits.iter().any(|limit| limit.is_quota()));
         plan
     }
 
     /// All limits, in order.
     pub fn limits(&self) -> impl Iterator<Item = &'p Limit> {
-        self.caller.iter().chain(&self.shared).flat_map(|group| group.limits.iter().copied())
+        self.caller_limits.iter().chain(&self.shared_limits).flat_map(|group| group.limits.iter().copied())
     }
 
-    fn add_caller(&mut self, actor: ActorKey<'p>, subject: Subject, limits: impl Iterator<Item = &'p Limit>) {
+    fn add_caller_limits(&mut self, actor: ActorKey<'p>, subject: Subject, limits: impl Iterator<Item = &'p Limit>) {
         let mut limits = limits.peekable();
         if limits.peek().is_none() {
             return;
         }
-        match self.caller.iter_mut().find(|group| group.actor == actor) {
+        match self.caller_limits.iter_mut().find(|group| group.actor == actor) {
             Some(group) => group.limits.extend(limits),
-            None => self.caller.push(LimitGroup { actor, subject: Some(subject), limits: limits.collect() }),
+            None => self.caller_limits.push(LimitGroup { actor, subject: Some(subject), limits: limits.collect() }),
         }
     }
 }
@@ -97,13 +98,13 @@ impl LimitGroup<'_> {
     }
 
     /// The question to this group's actor, whose reply is waited for as long as `patience`.
-    pub fn ask(
+    pub fn question(
         &self,
         intent: Intent,
         demands: Vec<Demand>,
         durable_after: Span,
         patience: Span,
-        stage: BudgetStage,
+        budget_stage: BudgetStage,
     ) -> Ask {
         Ask {
             intent,
@@ -111,15 +112,15 @@ impl LimitGroup<'_> {
             demands,
             // Shared limits are always saved: a crash must not open them for everyone at once.
             durable_after: if self.subject.is_some() { durable_after } else { Span::ZERO },
-            // An actor whose D1 is away replies well before that, so that its other limits still
-            // hold.
+            // Half of it: an actor that cannot reach D1 then still replies in time about its other
+            // limits.
             patience: patience.half(),
-            horizon: if stage == BudgetStage::Plenty { Span::ZERO } else { call_budget::SAVING_HORIZON },
+            horizon: if budget_stage == BudgetStage::Plenty { Span::ZERO } else { call_budget::SAVING_HORIZON },
         }
     }
 }
 
-/// The settings that travel with every question.
+/// The settings that time a decision and its questions.
 #[derive(Clone, Copy, Debug)]
 pub struct Timing {
     /// `DURABLE_AFTER`.

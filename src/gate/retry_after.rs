@@ -3,8 +3,8 @@
 //! The first limit that refuses ends a decision, and tokens paid before it stay paid. A client that
 //! comes back as soon as that limit has room may therefore be refused by another one: a limit that
 //! was not asked, or one that the refused request itself has emptied. So the wait covers all limits
-//! of the plan, as far as this isolate knows them. A wait that is too short sends a client away
-//! twice.
+//! of the plan, as far as this isolate knows them. A wait that is too short gets a client refused
+//! again.
 
 use crate::gate::decide::Gate;
 use crate::gate::decision::{Decision, Reason};
@@ -14,16 +14,17 @@ use crate::identity::digest::Subject;
 use crate::limit::time::{Span, Time};
 use crate::protocol::rates::{Actors, Terms};
 
-/// Settles the wait that the client is told: the wait of the limit that refused, a turn of its own
-/// in the crowd that it refused, and no less than what other limits would refuse for.
-pub fn settle(decision: &mut Decision<'_>, spread: &mut RetrySpread, caller: Subject, wall: Time) {
+/// Sets the wait that the client is told: the wait of the limit that refused, the caller's turn
+/// among all that this limit refused, and no less than the time for which other limits would
+/// refuse.
+pub fn set_wait(decision: &mut Decision<'_>, spread: &mut RetrySpread, caller: Subject, wall: Time) {
     let min_wait = decision.min_wait;
     if let Some(refusal) = &mut decision.refusal {
         refusal.wait = match refusal.reason {
             Reason::LimiterUnavailable => wait_while_unchecked(refusal.wait, caller),
             _ => spread.wait_for_turn(refusal.limit, refusal.wait, caller, wall),
         };
-        refusal.wait_for(min_wait);
+        refusal.wait_at_least(min_wait);
     }
     if let Some(refusal) = &mut decision.caps.refusal {
         refusal.wait = refusal.wait.max(min_wait);
@@ -35,7 +36,7 @@ impl<A: Actors> Gate<'_, A> {
     pub(super) fn min_wait(&self, plan: &Plan<'_>) -> Span {
         let mut lease_cache = self.state.lease_cache.borrow_mut();
         let now = lease_cache.now((self.wall)());
-        let groups = plan.caller.iter().chain(&plan.shared);
+        let groups = plan.caller_limits.iter().chain(&plan.shared_limits);
         let limits = groups.flat_map(|group| group.limits.iter().map(|limit| (group.key(limit), limit)));
         let waits = limits
             .filter(|(_, limit)| limit.enforces())

@@ -13,14 +13,14 @@ use crate::protocol::rates::Actors;
 impl<A: Actors> Gate<'_, A> {
     /// Whether the caller has had its share of a contended rate. The decision then has the refusal.
     pub(super) fn over_fair_share<'p>(&self, plan: &Plan<'p>, decision: &mut Decision<'p>) -> bool {
-        let Some(caller) = plan.who else { return false };
+        let Some(caller) = plan.caller else { return false };
         let mut shares = self.state.fair_shares.borrow_mut();
         if shares.is_empty() {
             return false;
         }
         let now = self.now();
         let mut charged = Vec::new();
-        for (limit, _) in contended(plan) {
+        for (limit, _) in shared_rates(plan) {
             let Limit { number, cost, .. } = *limit;
             match shares.wait_for(number, caller, cost, now) {
                 Some(wait) => {
@@ -41,14 +41,14 @@ impl<A: Actors> Gate<'_, A> {
     /// Records what the shared rates said to a request, or that a cap refused it before they were
     /// asked.
     pub(super) fn record_shares(&self, plan: &Plan<'_>, decision: &Decision<'_>) {
-        let Some(caller) = plan.who else { return };
+        let Some(caller) = plan.caller else { return };
         let refusing = decision.refusal.as_ref().map(|refusal| (refusal.limit.number, refusal.reason));
         let mut shares = self.state.fair_shares.borrow_mut();
         if refusing.is_none() && shares.is_empty() {
             return;
         }
         let now = self.now();
-        for (limit, gcra) in contended(plan) {
+        for (limit, gcra) in shared_rates(plan) {
             let Limit { number, cost, on_error, .. } = *limit;
             let unchecked = || decision.unchecked.iter().any(|unchecked| unchecked.limit.number == number);
             match refusing {
@@ -66,8 +66,8 @@ impl<A: Actors> Gate<'_, A> {
 }
 
 /// The enforced rates of `plan` that everyone shares.
-fn contended<'a, 'p>(plan: &'a Plan<'p>) -> impl Iterator<Item = (&'p Limit, Gcra)> + 'a {
-    plan.shared.iter().flat_map(|group| &group.limits).filter_map(|limit| match &limit.allowance {
+fn shared_rates<'a, 'p>(plan: &'a Plan<'p>) -> impl Iterator<Item = (&'p Limit, Gcra)> + 'a {
+    plan.shared_limits.iter().flat_map(|group| &group.limits).filter_map(|limit| match &limit.allowance {
         Allowance::Rate(rate) if limit.mode == Mode::Enforce && limit.scope == Scope::Global => {
             Some((*limit, rate.gcra()))
         }

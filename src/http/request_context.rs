@@ -67,8 +67,8 @@ impl<'a> RequestContext<'a> {
             // A browser sends a preflight by itself, so it is not counted against its caller. It
             // meets the shared limits, and shares them as its address: no browser would have sent a
             // key.
-            plan.caller.clear();
-            plan.who.iter_mut().for_each(|who| who.subject = ip);
+            plan.caller_limits.clear();
+            plan.caller.iter_mut().for_each(|caller| caller.subject = ip);
         }
         plan
     }

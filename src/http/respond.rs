@@ -33,9 +33,9 @@ pub fn respond(
 /// decision's costs. `us` is its duration in microseconds. `unchecked`, the number of limits that
 /// could not be checked, is left out when it is zero.
 pub fn trace(spent: &Spent, unchecked: usize, begun: Time, decided: Time) -> Header {
-    let Spent { actors, d1, rows, wallet, limits } = spent;
+    let Spent { calls, d1, rows, settled, limits } = spent;
     let us = decided.since(begun).as_nanos() / 1_000;
-    let mut value = format!("actors={actors}, d1={d1}, rows={rows}, wallet={wallet}, limits={limits}, us={us}");
+    let mut value = format!("actors={calls}, d1={d1}, rows={rows}, wallet={settled}, limits={limits}, us={us}");
     if unchecked > 0 {
         value.push_str(", unchecked=");
         value.push_str(&unchecked.to_string());

@@ -96,7 +96,7 @@ async fn handle(cx: &RequestContext<'_>) -> Result<JsValue, JsValue> {
     let gate = cx.gate();
     let mut decision = gate.decide_with(&plan, &caps).await;
     let decided = clock::now();
-    retry_after::settle(&mut decision, &mut cx.isolate.retry_spread.borrow_mut(), caller, decided);
+    retry_after::set_wait(&mut decision, &mut cx.isolate.retry_spread.borrow_mut(), caller, decided);
     cx.log().decision(&decision, caller, &caps.permits.borrow());
 
     let trace = cx.trace(&decision, decided);

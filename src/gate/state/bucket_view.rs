@@ -169,8 +169,8 @@ impl BucketView {
         self.unreported > 0
     }
 
-    /// Whether a rate's bucket is in debt. Otherwise nothing is lost with this view but the rest of
-    /// a quota's day.
+    /// Whether a rate's bucket is in debt. If not, dropping the view loses only its knowledge of a
+    /// quota's day.
     pub fn is_in_debt(&self, now: Time) -> bool {
         now < self.tat || now < self.local_tat
     }

@@ -2,8 +2,8 @@
 //!
 //! A rate that everyone shares is contended while it has lately refused a request in this isolate.
 //! Meanwhile each caller gets at most a share: share ≤ `share_level` × weight, in tokens per
-//! second. The level is the highest at which all shares together fit into the supply. Callers that
-//! want less than their share get all they want, and the rest is divided among the others. The
+//! nanosecond. The level is the highest at which all shares together fit into the supply. Callers
+//! that want less than their share get all they want, and the rest is divided among the others. The
 //! weight follows from the `priority` of the binding: 4 for high, 2 for normal, 1 for low.
 //!
 //! The supply is the number of tokens that the rate gave out here in the last second, and a little

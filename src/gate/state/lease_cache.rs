@@ -1,8 +1,8 @@
 //! Everything that an isolate can decide alone: leases and quota tokens to spend, denials to
 //! remember.
 //!
-//! Both are exact. A TAT never goes back, so a bucket that denies a caller until a time *t* denies
-//! it until *t* whatever other isolates do. A lease is exact by the rule in
+//! Denials and leases are exact. A TAT never goes back, so a bucket that denies a caller until a
+//! time *t* denies it until *t* whatever other isolates do. A lease is exact by the rule in
 //! [`lease`](crate::limit::lease). An entry that is dropped costs a call, never correctness.
 //!
 //! - `entry`: the tokens, denial and debt of one limit for one caller
@@ -67,8 +67,8 @@ impl LeaseCache {
         self.entries.get(&key).map_or(Span::ZERO, |entry| entry.min_wait(terms, cost, now))
     }
 
-    /// Spends `cost` tokens in hand, and returns them with the caller's standing after it; `None`
-    /// if there are too few.
+    /// Spends `cost` tokens in hand, and returns them with the tokens that are left to the caller
+    /// then; `None` if there are too few.
     pub fn spend(&mut self, key: LimitKey, cost: u64, now: Time) -> Option<(Tokens, Outcome)> {
         self.entries.get_mut(&key)?.spend(cost, now)
     }
@@ -161,7 +161,7 @@ impl LeaseCache {
         self.entries.get(&key).is_some_and(|entry| entry.holds_quota(now))
     }
 
-    /// Whether quota tokens are in hand and no task returns them. The caller must start one then.
+    /// Whether quota tokens are in hand and no task returns them. If so, a task must be started.
     pub fn claim_return(&mut self, key: LimitKey, now: Time) -> bool {
         self.entries.get_mut(&key).is_some_and(|entry| entry.claim_return(now))
     }
@@ -175,7 +175,7 @@ impl LeaseCache {
 
     /// Takes out quota tokens that lay unused for [`IDLE`]; `None` if there are none.
     ///
-    /// The caller sends them back to the actor once, and never again: tokens that are sent twice
+    /// They are to be sent back to the actor once, and never again: tokens that are sent twice
     /// could be admitted twice.
     pub fn take_idle_quota(&mut self, key: LimitKey, now: Time) -> Option<UnusedTokens> {
         self.entries.get_mut(&key)?.take_idle_quota(now)

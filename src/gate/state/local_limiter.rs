@@ -58,7 +58,7 @@ impl LocalLimiter {
                 match gcra.take(tat, now, demand.cost) {
                     Ok(tat) => {
                         self.table.put(id, Bucket { tat, ..Bucket::default() });
-                        met(gcra.available(tat, now), gcra.until_next_token(tat, now))
+                        passed(gcra.available(tat, now), gcra.until_next_token(tat, now))
                     }
                     Err(no) => Outcome::Refused { left: gcra.available(tat, now), wait: no.wait, until: None },
                 }
@@ -70,7 +70,7 @@ impl LocalLimiter {
                     day_counter.raise_to(&day, count.saturating_sub(known.left));
                 }
                 match day_counter.take(&day, demand.cost, *count) {
-                    Counted::Taken { left } => met(left, day.end.since(wall)),
+                    Counted::Taken { left } => passed(left, day.end.since(wall)),
                     Counted::Exhausted { left, until } => {
                         Outcome::Refused { left, wait: until.since(wall), until: Some(until.as_secs()) }
                     }
@@ -120,6 +120,6 @@ impl LocalLimiter {
 
 /// Returns the outcome of a take that was granted. It names neither a slot nor a day, because
 /// nothing that is taken here can be given back to an actor.
-fn met(left: u64, more: Span) -> Outcome {
+fn passed(left: u64, more: Span) -> Outcome {
     Outcome::Met { left, more, slot: Span::ZERO, until: None }
 }

@@ -20,7 +20,7 @@ fn names(path: &str, keyed: bool) -> Vec<Vec<String>> {
         let number = if sources.to_string() == "bearer" { 2 } else { 3 };
         keyed.then(|| Subject::from_bytes([number; 16]))
     });
-    let groups = plan.caller.iter().chain(&plan.shared);
+    let groups = plan.caller_limits.iter().chain(&plan.shared_limits);
     groups.map(|group| group.limits.iter().map(|limit| limit.name.clone()).collect()).collect()
 }
 

@@ -74,7 +74,7 @@ fn used_up_day_waits_for_a_limit_that_lasts_longer() {
     assert_eq!(told(&refused), Some(("x/ip", secs(30 * 86_400))));
     let refusal = refused.refusal.as_mut().unwrap();
     assert!(refusal.until.is_some());
-    refusal.wait_for(refused.min_wait);
+    refusal.wait_at_least(refused.min_wait);
     assert_eq!((refusal.wait, refusal.until), (secs(30 * 86_400), None), "it is not the next day that is waited for");
 }
 

@@ -37,9 +37,9 @@ impl ModelWorld {
             let plan = Plan::new(case.policy, None, CALLER, |_| None);
             let record = Rc::new(Record::default());
             let keys = plan
-                .caller
+                .caller_limits
                 .iter()
-                .chain(&plan.shared)
+                .chain(&plan.shared_limits)
                 .flat_map(|group| group.limits.iter().map(|limit| (limit.name.clone(), group.key(limit))));
             let port = Port {
                 shared: Rc::clone(&shared),
@@ -129,10 +129,10 @@ fn admit(shared: &Shared, plan: &Plan<'_>, record: &Record) {
             }
         }
     };
-    for group in &plan.caller {
+    for group in &plan.caller_limits {
         note(group, first_shared);
     }
-    for group in &plan.shared {
+    for group in &plan.shared_limits {
         debug_assert!(group.limits.iter().all(|limit| limit.scope == Scope::Global));
         note(group, now);
     }

@@ -15,7 +15,7 @@ use crate::protocol::rates::{Demand, Grant, Outcome, Terms, UnusedTokens};
 pub const IDLE: Span = Span::from_secs(1);
 
 /// After this time a task that returns idle quota tokens is taken for dead, and another may start.
-/// It is longer than such a task lives.
+/// Most tasks end sooner; two at once do no harm, since tokens are taken out once.
 const RETURN_TASK_LIFE: Span = Span::from_secs(30);
 
 /// The loss that dropping an entry would cause, the smallest first.
@@ -110,8 +110,8 @@ impl CachedLimit {
         denied.max(in_debt)
     }
 
-    /// Spends `cost` tokens in hand, and returns them with the caller's standing after it. `None`
-    /// if there are too few, or if this isolate has admitted too much on its own.
+    /// Spends `cost` tokens in hand, and returns them with the tokens that are left to the caller
+    /// then. `None` if there are too few, or if this isolate has admitted too much on its own.
     pub fn spend(&mut self, cost: u64, now: Time) -> Option<(Tokens, Outcome)> {
         if self.view.wait_for(cost, now).is_some() {
             return None;
@@ -122,11 +122,11 @@ impl CachedLimit {
         if let Tokens::Lease(gcra, _) = &spent {
             self.view.pass(gcra, cost, now);
         }
-        Some((spent, self.standing(spent, now)))
+        Some((spent, self.usage_after(spent, now)))
     }
 
     /// Returns the tokens left to the caller, in hand and in the bucket, after `spent` was taken.
-    fn standing(&self, spent: Tokens, now: Time) -> Outcome {
+    fn usage_after(&self, spent: Tokens, now: Time) -> Outcome {
         let held = self.grants.left(now);
         let (left, more) = match spent {
             Tokens::Lease(gcra, _) => {
@@ -249,7 +249,7 @@ impl CachedLimit {
         self.grants.any_quota_left(now)
     }
 
-    /// Whether quota tokens are in hand and no task returns them. The caller must start one then.
+    /// Whether quota tokens are in hand and no task returns them. If so, a task must be started.
     pub fn claim_return(&mut self, now: Time) -> bool {
         let unclaimed = self.return_task_since.is_none_or(|since| since.plus(RETURN_TASK_LIFE) <= now);
         let claimed = unclaimed && self.holds_quota(now);
