@@ -2,13 +2,13 @@
 //! isolates.
 //!
 //! An actor per cap lends permits to isolates for a term. An isolate uses a permit for request
-//! after request without asking, and repeats before the term ends that it still needs it. The
-//! isolate counts the term from the moment of its question, the actor from the moment of its
-//! answer: so the isolate's term ends first. Only the isolate itself can make its holding smaller,
-//! or end its term.
+//! after request without asking, and renews it before the term ends if it still needs it. The
+//! isolate counts the term from when it asks, the actor from when it reads the question: so the
+//! isolate's term ends first. Only the isolate itself can make its holding smaller, or end its term
+//! early.
 //!
-//! **Invariant:** `requests in flight ≤ permits held, over all isolates ≤ cap`. A crash or a lost
-//! connection costs permits until their term ends, and admits nothing more.
+//! **Invariant:** `requests in flight ≤ permits held ≤ cap`, each summed over all isolates. A crash
+//! or a lost connection costs permits until their term ends, and admits nothing more.
 //!
 //! A request with a [`Reserve`] leaves a part of the cap to requests of a higher priority. It
 //! starts only if all requests that its isolate has in flight fit below that part, even if other
@@ -49,8 +49,9 @@ const MOST_ROWS: u32 = 20_010;
 pub struct Holder {
     /// A number that an isolate draws at random when it starts.
     pub id: u64,
-    /// The number of instances of its module that have failed, from 0. Their requests stay in
-    /// flight, so a later instance holds the same permits, and uses higher numbers than they did.
+    /// The number of earlier instances of the module that used permits in this isolate, from 0.
+    /// Their requests stay in flight, so a later instance holds the same permits, and uses higher
+    /// numbers than they did.
     pub life: u64,
 }
 
@@ -161,9 +162,10 @@ pub struct PermitReply {
 impl PermitReply {
     /// Whether an actor can have given this answer.
     ///
-    /// An actor takes no permits from an isolate that keeps them. It lends at most the permits that
-    /// the question wants, and at most the cap. The cap is as large as the question allows. No
-    /// actor has an isolate wait for longer than 1 s, or renew within less than 1 s.
+    /// An isolate may keep `keeps` permits, also where the cap is smaller now. Beyond these the
+    /// actor lends at most the permits that the question wants, and at most the cap. The cap is as
+    /// large as the question allows. No actor has an isolate wait for longer than 1 s, or renew
+    /// within less than 1 s.
     pub fn is_possible(&self, ask: &PermitAsk) -> bool {
         let PermitReply { permits, share, cap, free, term, again, rows } = *self;
         let (least, most) = match ask.size {

@@ -2,8 +2,9 @@
 //!
 //! An answer may come from another version, through a fault, or from a damaged actor. If it is
 //! impossible for its question, the isolate believes no part of it, and `on_error` decides. That
-//! keeps the guarantee of the limit; a lease of made-up slots would break it. An answer that is
-//! only unusual is read so that it lets no caller in, and locks no caller out.
+//! keeps the guarantee of the limit; a lease of made-up slots would break it. A number that is only
+//! unusual is cut down to its bound, so that it neither admits a request nor refuses one for too
+//! long.
 
 use crate::limit::gcra::Gcra;
 use crate::limit::lease::{HORIZON, LONGEST_HORIZON, max_lead};

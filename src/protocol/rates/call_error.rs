@@ -6,7 +6,7 @@ use core::fmt;
 /// The reason why an actor gave no usable answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallError {
-    /// The actor did not answer within the caller's patience.
+    /// The actor did not answer within the question's patience.
     Late,
     /// The actor has too much to do. Another call at once would make it worse.
     Overloaded,
