@@ -34,7 +34,7 @@ pub fn answer_failure(request: &web_sys::Request, env: &Env, thrown: &JsValue) -
 /// is there at the time of the call.
 #[wasm_bindgen]
 pub fn connect_heartbeats(heartbeat: &Function, release: &Function) {
-    http::permit_heartbeat::drive(heartbeat, release);
+    http::permit_heartbeat::connect(heartbeat, release);
 }
 
 /// See [`permit_heartbeat`](crate::http::permit_heartbeat::heartbeat).

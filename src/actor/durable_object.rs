@@ -4,9 +4,9 @@
 
 use crate::actor::alarm::Alarm;
 use crate::actor::failure::Failure;
-use crate::actor::permits::client::HEADER as PERMITS;
+use crate::actor::permits::calls::HEADER as PERMITS;
 use crate::actor::permits::service::PermitService;
-use crate::actor::rates::client::{ASK, REPLY};
+use crate::actor::rates::calls::{ASK, REPLY};
 use crate::actor::rates::service::RateService;
 use crate::limit::time::Time;
 use crate::protocol::{permits_wire, rates_wire};
@@ -17,7 +17,7 @@ use worker::{DurableObject, Env, Request, Response, Result, State, durable_objec
 const LONGEST_PROBLEM: usize = 200;
 
 /// One actor. It keeps state in memory, and in SQLite if the state must survive an eviction. Each
-/// object uses one of its halves, by the questions that its name is asked.
+/// object uses one half only, rates or permits: its name decides which questions it gets.
 #[durable_object(alarm)]
 pub struct BucketActor {
     state: State,
@@ -67,10 +67,11 @@ impl DurableObject for BucketActor {
                 self.wake_by(Some(at)).await?;
             }
             None => {
-                // Only this ends the cost of an object's storage: an empty table still has pages.
+                // Only `delete_all` ends the cost of an object's storage: an empty table still has
+                // pages.
                 self.rates.storage_deleted();
                 self.permits.storage_deleted();
-                // It deletes the alarm too, even one that a request has just set.
+                // `delete_all` deletes the alarm too, even one that a request has just set.
                 self.alarm.mark_off();
                 self.state.storage().delete_all().await?;
             }

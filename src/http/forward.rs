@@ -33,7 +33,7 @@ impl Forward<'_> {
     /// `answered` as soon as the origin has answered or failed.
     ///
     /// # Errors
-    /// The runtime's, should it not take a response that we make.
+    /// The runtime's error, if it rejects a response that Penstock makes.
     pub async fn send(
         self,
         origin_request: &OriginRequest<'_>,

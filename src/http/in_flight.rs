@@ -1,7 +1,8 @@
 //! The permits of one request while it is under way: at the origin, on its way back, or as a live
 //! WebSocket.
 //!
-//! Facts about the runtime, from experiments on workerd, and how permits are returned in each case:
+//! Facts about the runtime, from experiments on workerd, and how permits are given back in each
+//! case:
 //!
 //! - *The client leaves before the origin has answered, and nothing is left to `waitUntil`:* the
 //!   request's context ends on the spot. Its future is never polled again and its timers do not
@@ -24,7 +25,7 @@
 //!
 //! Work left to `waitUntil` runs while the answer is being sent, however long that takes, and for
 //! at most 30 seconds afterwards. So heartbeats go on for a body that streams for hours, and a
-//! permit that is not returned is free soon after its end.
+//! permit that is not given back is free soon after its end.
 
 use crate::concurrency::lease_table::PermitGuard;
 use crate::concurrency::permit_lease::OriginOutcome;
@@ -47,7 +48,7 @@ use worker::worker_sys::Context;
 #[derive(Debug)]
 pub struct HeldPermits {
     guards: Vec<PermitGuard>,
-    /// The caps of all permits that the request was given, those returned early included.
+    /// The caps of all permits that the request was given, with those that it gave back early.
     caps: Vec<Rc<Cap>>,
     env: Env,
     begun: Time,
@@ -65,7 +66,7 @@ pub enum NoAnswer {
 }
 
 impl HeldPermits {
-    /// The permits `guards` of a request that goes on now.
+    /// The permits `guards` that the caps gave a request. Counts a heartbeat for each.
     pub fn new(guards: Vec<PermitGuard>, env: Env) -> HeldPermits {
         let caps = guards.iter().map(|guard| Rc::clone(guard.cap())).collect();
         let begun = clock::now();
@@ -108,7 +109,7 @@ impl HeldPermits {
         answer
     }
 
-    /// Returns the permits at the end of `response`, which is passed on.
+    /// Gives back the permits at the end of `response`, which is passed on.
     ///
     /// # Errors
     /// The runtime's, should it refuse to make a stream. No such case is known.
@@ -129,8 +130,8 @@ impl HeldPermits {
         response
     }
 
-    /// The answer that passes on the rest of `response`, and the promise of its end; `None` where
-    /// no permit is left to hold until then.
+    /// The answer that passes on the rest of `response`, and the promise of its end. `None` where
+    /// there is nothing to wait for: no permit is left, or `response` has no body.
     fn carry(
         &mut self,
         response: &Response,
@@ -155,7 +156,7 @@ impl HeldPermits {
         }
     }
 
-    /// Returns the permits now, and then the idle ones of the isolate.
+    /// Gives back the permits now, and then the idle ones of the isolate.
     pub fn end(self, context: &Context) {
         self.until(None, context);
     }
@@ -166,7 +167,7 @@ impl HeldPermits {
         self.until(Some(Promise::reject(&JsValue::UNDEFINED)), context);
     }
 
-    /// Returns the permits when `end` settles; now, where there is none.
+    /// Gives back the permits when `end` settles; now, where there is none.
     fn until(mut self, end: Option<Promise>, context: &Context) {
         if self.heartbeat.is_none() {
             self.begin();

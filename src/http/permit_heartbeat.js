@@ -1,15 +1,15 @@
-// Heartbeats for the permits of requests at the origin. This is JavaScript, outside of the module,
-// so that a cap holds also when the module fails: requests at the origin, streams and live
-// WebSockets go on then, and so do their heartbeats. A heartbeat runs in its request's own context,
-// and ends with that.
+// Heartbeats for the permits of requests at the origin. This is JavaScript, outside of the
+// WebAssembly module, so that a cap holds also when the module fails: requests at the origin,
+// streams and live WebSockets go on then, and so do their heartbeats. A heartbeat runs in its
+// request's own context, and ends with that.
 
 /** How often a request gives a heartbeat, and how often idle permits are looked for, in
  *  milliseconds. A request without a heartbeat for three seconds is not counted any more. */
 const BEAT = 1_000;
 
-/** How much later the origin hears that a request was broken off, in milliseconds. Until then
- *  the request counts. */
-const SETTLE = 250;
+/** How long the permits of a broken-off request stay in use, in milliseconds, since the origin
+ *  learns of it later. */
+const BROKEN_OFF_DELAY = 250;
 
 /** How many times idle permits are looked for before that is left to the next request: well
  *  within the time that the runtime grants after an answer. */
@@ -30,7 +30,7 @@ const running = new Set();
 /** The isolate's holder id: a random number, drawn during a request, as the platform demands. */
 let holder;
 
-/** How many instances of the module have held permits. */
+/** How many instances of the module have called `permitsInUse`. */
 let lives = 0;
 
 /** The functions of the module instance that is there now. A call into an instance that fails
@@ -38,33 +38,33 @@ let lives = 0;
 let module;
 
 /** Sets how the module is called. */
-export function drive(beat, leave) {
-  module = { beat, leave };
+export function connect(heartbeat, release) {
+  module = { heartbeat, release };
 }
 
 /** The text that an instance reads before it looks at its first cap: the holder id and its life,
  *  then a line for each permit in use. */
-export function standing() {
+export function permitsInUse() {
   holder ??= crypto.getRandomValues(new BigUint64Array(1))[0];
   const now = performance.now();
-  const lines = [`${holder} ${lives++}`];
-  for (const { at, permits } of running) if (now - at < SILENCE) lines.push(permits);
-  return lines.join("\n");
+  const texts = [`${holder} ${lives++}`];
+  for (const { at, lines } of running) if (now - at < SILENCE) texts.push(lines);
+  return texts.join("\n");
 }
 
-/** Starts the heartbeats of `permits`, a line each. */
-export function begin(env, permits) {
-  const heartbeat = { env, permits, at: 0, failures: 0, timer: 0 };
+/** Starts the heartbeats of the permits in `lines`, a line each. */
+export function begin(env, lines) {
+  const heartbeat = { env, lines, at: 0, failures: 0, timer: 0 };
   heartbeat.timer = setInterval(beat, BEAT, heartbeat);
   mark(heartbeat);
   return heartbeat;
 }
 
-/** Goes on until `ended` settles, which fails where the origin's request is broken off. Then
- *  releases the permits, and returns idle ones. `permits` replaces the text, where some were
- *  returned early. */
-export function end(heartbeat, context, permits, ended) {
-  heartbeat.permits = permits ?? heartbeat.permits;
+/** Keeps the heartbeats going until `ended` settles; it rejects where the origin learns of the end
+ *  later, as when the request to it was broken off. Then releases the permits, and gives back idle
+ *  ones. `lines` replaces the earlier lines, where some permits were given back early. */
+export function end(heartbeat, context, lines, ended) {
+  heartbeat.lines = lines ?? heartbeat.lines;
   context.waitUntil(until(heartbeat, ended));
 }
 
@@ -72,19 +72,19 @@ async function until(heartbeat, ended) {
   try {
     await ended;
   } catch {
-    await pause(SETTLE);
+    await pause(BROKEN_OFF_DELAY);
   }
   stop(heartbeat);
-  let idle = module.leave(heartbeat.env, heartbeat.permits);
+  let idle = module.release(heartbeat.env, heartbeat.lines);
   for (let checksLeft = CHECKS - 1; idle && checksLeft >= 0; checksLeft--) {
     await pause(BEAT);
-    idle = await module.beat(heartbeat.env, idle, checksLeft);
+    idle = await module.heartbeat(heartbeat.env, idle, checksLeft);
   }
 }
 
 function beat(heartbeat) {
   mark(heartbeat);
-  const succeeded = module.beat(heartbeat.env, heartbeat.permits) !== undefined;
+  const succeeded = module.heartbeat(heartbeat.env, heartbeat.lines) !== undefined;
   heartbeat.failures = succeeded ? 0 : heartbeat.failures + 1;
   if (heartbeat.failures === FAILURES) stop(heartbeat);
 }

@@ -5,7 +5,7 @@
 //! looks at a cap. The list crosses the border as text: one line per cap, its name and the id of
 //! the permit, `0` for none.
 
-use crate::actor::permits::client::PermitClient;
+use crate::actor::permits::calls::PermitObjects;
 use crate::concurrency::heartbeats::Id;
 use crate::concurrency::permit_calls::PermitCalls;
 use crate::http::isolate::Isolate;
@@ -24,13 +24,14 @@ use worker::{Env, worker_sys::Context};
 #[wasm_bindgen(module = "/src/http/permit_heartbeat.js")]
 extern "C" {
     /// Sets how JavaScript calls [`heartbeat`] and [`release`] of the instance that is there.
-    pub fn drive(beat: &Function, leave: &Function);
+    pub fn connect(heartbeat: &Function, release: &Function);
     /// The isolate's holder id, its life, and the lines of all permits in use.
-    fn standing() -> String;
+    #[wasm_bindgen(js_name = permitsInUse)]
+    fn permits_in_use() -> String;
     /// Starts the heartbeats of the permits in `lines`; see [`line`].
     pub fn begin(env: &Env, lines: &str) -> JsValue;
     /// Ends the heartbeats when `ended` settles, and then releases the permits. `lines` replaces
-    /// the permits, where some were returned early.
+    /// the permits, where some were given back early.
     pub fn end(heartbeat: &JsValue, context: &Context, lines: Option<&str>, ended: Option<&Promise>);
 }
 
@@ -52,11 +53,11 @@ fn read<'t>(policy: &'t Policy, lines: impl Iterator<Item = &'t str> + 't) -> im
 /// Tells the isolate's permit leases its holder id, and which permits earlier instances of the
 /// module have left in use. Has to be called before the first permit lease is used; later calls do
 /// nothing.
-pub fn name_holder(isolate: &Isolate) {
+pub fn set_holder(isolate: &Isolate) {
     let mut leases = isolate.permit_leases.borrow_mut();
     let Some(loaded) = isolate.loaded.as_ref().filter(|_| !leases.has_holder()) else { return };
-    let standing = standing();
-    let mut lines = standing.lines();
+    let text = permits_in_use();
+    let mut lines = text.lines();
     let (id, life) = lines.next().and_then(words).unwrap_or_default();
     leases.set_holder(Holder { id: id.parse().unwrap_or_default(), life });
     for (cap, id) in read(&loaded.policy, lines) {
@@ -67,7 +68,7 @@ pub fn name_holder(isolate: &Isolate) {
 /// The permits of one heartbeat, and everything that a call about them needs.
 struct Permits {
     isolate: Rc<Isolate>,
-    client: PermitClient,
+    actors: PermitObjects,
     deadline: Span,
     permits: Vec<(Rc<Cap>, Id)>,
 }
@@ -77,13 +78,13 @@ impl Permits {
     fn read(env: &Env, lines: &str) -> Option<Permits> {
         let isolate = Isolate::get(env);
         let policy = &isolate.loaded.as_ref()?.policy;
-        name_holder(&isolate);
+        set_holder(&isolate);
         let permits = read(policy, lines.lines()).collect();
-        let (client, deadline) = (PermitClient { env: env.clone() }, policy.settings.deadline);
-        Some(Permits { isolate, client, deadline, permits })
+        let (actors, deadline) = (PermitObjects { env: env.clone() }, policy.settings.deadline);
+        Some(Permits { isolate, actors, deadline, permits })
     }
 
-    /// Renews the permits that are in use, and returns idle ones, where that is due.
+    /// Renews the permits that are in use, and gives back idle ones, where that is due.
     async fn tick(&self) {
         // One after the other: several caps are rare, and several that are due rarer still.
         for (cap, _) in &self.permits {
@@ -92,23 +93,24 @@ impl Permits {
         }
     }
 
-    /// Lines of the caps for which `returns` says that idle permits have to be returned.
-    fn idle(&self, returns: impl Fn(&PermitCalls<'_, PermitClient>, &Rc<Cap>) -> bool) -> String {
+    /// Lines of the caps for which `returns` says that idle permits have to be given back.
+    fn idle(&self, returns: impl Fn(&PermitCalls<'_, PermitObjects>, &Rc<Cap>) -> bool) -> String {
         let calls = self.calls();
         let mut lines = String::new();
         self.permits.iter().filter(|(cap, _)| returns(&calls, cap)).for_each(|(cap, _)| line(&mut lines, cap, None));
         lines
     }
 
-    fn calls(&self) -> PermitCalls<'_, PermitClient> {
+    fn calls(&self) -> PermitCalls<'_, PermitObjects> {
         let leases = &self.isolate.permit_leases;
-        PermitCalls { actors: &self.client, leases, deadline: self.deadline, wall: clock::now }
+        PermitCalls { actors: &self.actors, leases, deadline: self.deadline, wall: clock::now }
     }
 }
 
-/// Records a heartbeat of each permit in `lines`, renews permits, and returns idle ones. A task
-/// that returns idle permits passes its `checks_left`, and is answered with the lines that it still
-/// has to look after. The answer is a text, or the promise of one where an actor has to be asked.
+/// Records a heartbeat of each permit in `lines`, renews permits, and gives back idle ones. A task
+/// that gives back idle permits passes its `checks_left`, and is answered with the lines that it
+/// still has to look after. The answer is a text, or the promise of one where an actor has to be
+/// asked.
 pub fn heartbeat(env: &Env, lines: &str, checks_left: Option<u32>) -> JsValue {
     let Some(permits) = Permits::read(env, lines) else { return JsValue::from_str("") };
     for (cap, id) in &permits.permits {
@@ -123,8 +125,8 @@ pub fn heartbeat(env: &Env, lines: &str, checks_left: Option<u32>) -> JsValue {
     })
 }
 
-/// Releases the permits in `lines`: their requests have ended. Returns the lines of the caps whose
-/// idle permits the caller of this function has to return.
+/// Releases the permits in `lines`: their requests have ended. Returns the lines of the caps of
+/// which idle permits have to be given back from now on.
 pub fn release(env: &Env, lines: &str) -> String {
     let Some(permits) = Permits::read(env, lines) else { return String::new() };
     for (cap, id) in &permits.permits {

@@ -1,8 +1,8 @@
 //! One request with everything that its stages share: the isolate, the policy, the runtime's
 //! context.
 
-use crate::actor::permits::client::PermitClient;
-use crate::actor::rates::client::Client;
+use crate::actor::permits::calls::PermitObjects;
+use crate::actor::rates::calls::RateObjects;
 use crate::concurrency::caps::Caps;
 use crate::concurrency::permit_calls::PermitCalls;
 use crate::concurrency::plan::{RequestKind, planned_caps};
@@ -45,9 +45,9 @@ pub struct RequestContext<'a> {
     /// When the request arrived.
     pub began: Time,
     /// The actors of rates and quotas.
-    pub actors: Client,
+    pub actors: RateObjects,
     /// The actors of caps.
-    pub permit_actors: PermitClient,
+    pub permit_actors: PermitObjects,
 }
 
 impl<'a> RequestContext<'a> {
@@ -87,11 +87,11 @@ impl<'a> RequestContext<'a> {
         route: Option<&'a Binding>,
         address: Subject,
         verdict: &AddressVerdict<'_>,
-    ) -> Caps<'_, 'a, PermitClient> {
+    ) -> Caps<'_, 'a, PermitObjects> {
         let policy = &self.loaded.policy;
         let planned = if verdict.allow_listed { Vec::new() } else { planned_caps(policy, route, self.kind()) };
         if !planned.is_empty() {
-            permit_heartbeat::name_holder(self.isolate);
+            permit_heartbeat::set_holder(self.isolate);
         }
         let (actors, leases) = (&self.permit_actors, &self.isolate.permit_leases);
         let calls = PermitCalls { actors, leases, deadline: policy.settings.deadline, wall: clock::now };
@@ -99,7 +99,7 @@ impl<'a> RequestContext<'a> {
     }
 
     /// The gate, with this isolate's memory.
-    pub fn gate(&self) -> Gate<'_, Client> {
+    pub fn gate(&self) -> Gate<'_, RateObjects> {
         Gate { actors: &self.actors, state: &self.isolate.gate, timing: self.timing(), wall: clock::now }
     }
 
@@ -128,7 +128,7 @@ impl<'a> RequestContext<'a> {
     /// Answers with `problem` in place of the origin.
     ///
     /// # Errors
-    /// The runtime's, should it not take a response that we make.
+    /// The runtime's error, if it rejects a response that Penstock makes.
     pub fn refuse(&self, problem: &Problem<'_>, trace: Option<Header>) -> Result<JsValue, JsValue> {
         respond(self.incoming, problem, &self.loaded.policy.settings, trace).map(JsValue::from)
     }

@@ -1,7 +1,7 @@
 //! One request from its arrival to its answer, stage by stage.
 
-use crate::actor::permits::client::PermitClient;
-use crate::actor::rates::client::Client;
+use crate::actor::permits::calls::PermitObjects;
+use crate::actor::rates::calls::RateObjects;
 use crate::gate::decision::Decision;
 use crate::gate::retry_after;
 use crate::http::fetch_api::HeaderNames;
@@ -22,10 +22,11 @@ use worker::Env;
 use worker::wasm_bindgen::JsValue;
 use worker::worker_sys::Context;
 
-/// Answers a request, in every case with an answer: a `Response`, or the promise of the origin's.
+/// Answers a request, in every case. The value is a `Response`, or the object of
+/// [`fetch_api::forward`](crate::http::fetch_api::forward) with the promise of the origin's.
 ///
 /// # Errors
-/// The runtime's, should it not even take a response that we make.
+/// The runtime's error, if it rejects a response that Penstock makes.
 pub async fn serve(request: Request, env: Env, context: Context) -> Result<JsValue, JsValue> {
     let isolate = Isolate::get(&env);
     let Some(loaded) = &isolate.loaded else {
@@ -41,8 +42,8 @@ pub async fn serve(request: Request, env: Env, context: Context) -> Result<JsVal
         loaded,
         began: clock::now(),
         // Another handle on the same request; its own `clone` would copy it, body and all.
-        actors: Client { env: env.clone(), request: Clone::clone(&request) },
-        permit_actors: PermitClient { env: env.clone() },
+        actors: RateObjects { env: env.clone(), request: Clone::clone(&request) },
+        permit_actors: PermitObjects { env: env.clone() },
     };
     match handle(&cx).await {
         Ok(answer) => Ok(answer),
@@ -102,8 +103,8 @@ async fn handle(cx: &RequestContext<'_>) -> Result<JsValue, JsValue> {
     let trace = cx.trace(&decision, decided);
     let permits = HeldPermits::new(caps.permits.take(), cx.env.clone());
     let start_background = || cx.start(gate.background(&plan, decision.is_allowed()));
-    // While permits are held, nothing is left to `waitUntil` before the origin has answered;
-    // `in_flight` says why.
+    // While permits are held, nothing is left to `waitUntil` before the origin has answered; the
+    // module `http::in_flight` says why.
     let after_origin = decision.is_allowed() && !permits.is_empty();
     if !after_origin {
         start_background();

@@ -3,7 +3,7 @@
 //! - [`ActorKey`] (`actor_key`): the choice of the actor that keeps a bucket
 //! - [`CallError`] (`call_error`): the reasons why a call has no usable answer
 //!
-//! The Worker sends them to Durable Objects (`actor::rates::client`); tests send them to fakes.
+//! The Worker sends them to Durable Objects (`actor::rates::calls`); tests send them to fakes.
 
 mod actor_key;
 mod call_error;

@@ -15,12 +15,12 @@ pub const HEADER: &str = "penstock-slots";
 
 /// The actors of caps, behind the binding `BUCKETS`.
 #[derive(Debug)]
-pub struct PermitClient {
+pub struct PermitObjects {
     /// The Worker's environment, which has the binding.
     pub env: Env,
 }
 
-impl PermitActors for PermitClient {
+impl PermitActors for PermitObjects {
     /// Asks once. A holder whose question is lost states its whole need again with its next one.
     async fn ask(&self, cap: &str, ask: &PermitAsk, patience: Span) -> Result<PermitReply, CallError> {
         let name = object_name(&ActorKey::Shared(cap.into()), Region::default());

@@ -23,5 +23,5 @@ pub(super) struct Holding {
     /// The most requests that it had in flight at once, in its last report.
     pub(super) peak: u64,
     /// The size of the cap in its last reply; 0 if it has had none.
-    pub(super) told_cap: u64,
+    pub(super) reported_cap: u64,
 }

@@ -24,8 +24,9 @@ const WANTED: Span = Span::from_secs(2);
 /// unused for as long.
 const ASK_AGAIN: Span = Span::from_millis(50);
 
-/// The time that each holder with too few permits adds to that. All of them together then ask about
-/// 250 times a second; an actor serves about 1,000 requests a second.
+/// The wait per holder with too few permits: each of them waits this long times their number, and
+/// at least [`ASK_AGAIN`]. All of them together then ask about 250 times a second; an actor serves
+/// about 1,000 requests a second.
 const ASK_AGAIN_PER_HOLDER: Span = Span::from_millis(4);
 
 /// The longest time after which a holder with too few permits asks again.
@@ -97,7 +98,7 @@ impl PermitLender {
             number,
             row_until: Some(until),
             peak: 0,
-            told_cap: 0,
+            reported_cap: 0,
         };
         self.put(holder, holding);
     }
@@ -123,7 +124,7 @@ impl PermitLender {
         if known.is_none() && self.holders.len() >= CAPACITY {
             return Err("there are too many holders".to_owned());
         }
-        let cap = self.cap(ask, known.map_or(0, |known| known.told_cap), now);
+        let cap = self.cap(ask, known.map_or(0, |known| known.reported_cap), now);
         rows = rows.saturating_add(self.save_cap(store)?);
 
         // From its question on, the holder uses no more than it keeps. If it keeps more than the
@@ -144,18 +145,18 @@ impl PermitLender {
         let row_until = known.and_then(|known| known.row_until);
         let until = now.plus(TERM);
         let mut holding =
-            Holding { permits, until, wants, reserve, asked: now, number, row_until, peak, told_cap: cap };
+            Holding { permits, until, wants, reserve, asked: now, number, row_until, peak, reported_cap: cap };
         rows = rows.saturating_add(save_row(ask.holder, &mut holding, own, store)?);
         self.put(ask.holder, holding);
 
-        let unmet = self.holdings().filter(|holding| holding.wants > holding.permits).count() as u64;
+        let short_holders = self.holdings().filter(|holding| holding.wants > holding.permits).count() as u64;
         Ok(PermitReply {
             permits,
             share: share.max(1),
             cap,
             free: cap.saturating_sub(others.saturating_add(permits)),
             term: TERM,
-            again: ASK_AGAIN.max(ASK_AGAIN_PER_HOLDER.times(unmet)).min(ASK_AGAIN_AT_MOST),
+            again: ASK_AGAIN.max(ASK_AGAIN_PER_HOLDER.times(short_holders)).min(ASK_AGAIN_AT_MOST),
             rows,
         })
     }
@@ -188,8 +189,8 @@ impl PermitLender {
     }
 
     /// The size of the cap now. An adaptive cap first learns from the sample in the question.
-    /// `told_cap` is the size that the holder was last told of; 0 if it was told of none.
-    fn cap(&mut self, ask: &PermitAsk, told_cap: u64, now: Time) -> u64 {
+    /// `reported_cap` is the size in the holder's last reply; 0 if it has had none.
+    fn cap(&mut self, ask: &PermitAsk, reported_cap: u64, now: Time) -> u64 {
         let (floor, ceiling) = match ask.size {
             Size::Fixed(most) => return most,
             Size::Auto { least, most } => (least, most),
@@ -208,7 +209,7 @@ impl PermitLender {
                 mean_latency: Span::from_nanos(mean),
                 max_in_flight: peaks.saturating_add(peak),
                 refused: wanted.saturating_sub(adaptive.cap()),
-                cap: if told_cap > 0 { told_cap } else { adaptive.cap() },
+                cap: if reported_cap > 0 { reported_cap } else { adaptive.cap() },
             };
             adaptive.record(&sample, now);
         }

@@ -5,9 +5,9 @@
 //! - `isolate_shares`: the share of each holder while there are too few permits for all
 //! - `service`: the half of the Durable Object that serves them
 //! - [`store`]: the permits' rows in the actor's SQLite
-//! - [`client`]: the isolate's side of a call
+//! - [`calls`]: the isolate's side of a call
 
-pub mod client;
+pub mod calls;
 mod holding;
 mod isolate_shares;
 pub mod lender;

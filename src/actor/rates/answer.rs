@@ -61,7 +61,7 @@ pub async fn answer(
 }
 
 /// Brings the buckets up to date, takes the tokens that were not reported yet, and writes the
-/// outcome that each limit would have now. A quota that is not known to be used up counts as met.
+/// outcome that each limit would have now. A quota that is not known to be used up passes.
 fn look(
     buckets: &mut Buckets,
     demands: &[DemandBucket<'_>],
@@ -77,15 +77,15 @@ fn look(
         reply.rows = reply.rows.saturating_add(buckets.advance_warmup(target, &gcra, store, now)?);
         let bucket = buckets.table.get(target.id);
         // A TAT that was cut down is saved, or the actor's next life would begin with the old one.
-        let settled = gcra.clamp_tat(bucket.tat, now, max_lead(&gcra, target.demand.cost));
-        if settled < bucket.tat {
-            reply.rows = reply.rows.saturating_add(store.save(target.id, settled)?);
-            buckets.table.put(target.id, Bucket { tat: settled, saved: SavedTat::exact(settled) });
+        let clamped = gcra.clamp_tat(bucket.tat, now, max_lead(&gcra, target.demand.cost));
+        if clamped < bucket.tat {
+            reply.rows = reply.rows.saturating_add(store.save(target.id, clamped)?);
+            buckets.table.put(target.id, Bucket { tat: clamped, saved: SavedTat::exact(clamped) });
         }
-        let unreported = target.demand.unreported.min(gcra.available(settled, now));
+        let unreported = target.demand.unreported.min(gcra.available(clamped, now));
         if unreported > 0
             && buckets.reserve(core::slice::from_ref(target), now).is_ok()
-            && let Ok(tat) = gcra.take(settled, now, unreported)
+            && let Ok(tat) = gcra.take(clamped, now, unreported)
         {
             let saved = buckets.table.get(target.id).saved;
             buckets.table.put(target.id, Bucket { tat, saved });
@@ -118,7 +118,7 @@ fn outcome_now(buckets: &Buckets, target: &DemandBucket<'_>, now: Time, wall: Ti
     if let Some(gcra) = target.rate() {
         let tat = buckets.table.tat(target.id);
         return match take(&gcra, tat, now, cost) {
-            Ok(_) => met(buckets, target, &gcra, tat, now, Span::ZERO),
+            Ok(_) => passed(buckets, target, &gcra, tat, now, Span::ZERO),
             Err(no) => {
                 let wait = buckets.warmups.real_span(target.id, &gcra, now, no.wait);
                 Outcome::Refused { left: gcra.available(tat, now), wait, until: None }
@@ -173,7 +173,7 @@ fn hand_out(
         }
         *granted = grant.map(|grant| Grant { count: grant.count, first: grant.first });
         if takes {
-            *outcome = met(buckets, target, &gcra, tat, now, bucket.tat.since(now));
+            *outcome = passed(buckets, target, &gcra, tat, now, bucket.tat.since(now));
         }
         changed.push((target.id, Bucket { tat, saved: to_save.unwrap_or(bucket.saved) }));
     }
@@ -184,7 +184,7 @@ fn hand_out(
 }
 
 /// A pass of a rate whose TAT is `tat`; the request's first slot lies `slot` ahead.
-fn met(buckets: &Buckets, target: &DemandBucket<'_>, gcra: &Gcra, tat: Time, now: Time, slot: Span) -> Outcome {
+fn passed(buckets: &Buckets, target: &DemandBucket<'_>, gcra: &Gcra, tat: Time, now: Time, slot: Span) -> Outcome {
     let more = buckets.warmups.real_span(target.id, gcra, now, gcra.until_next_token(tat, now));
     Outcome::Met { left: gcra.available(tat, now), more, slot, until: None }
 }

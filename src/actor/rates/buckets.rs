@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** whenever the actor hands out tokens of a bucket whose debt is then
 //! `durable_after` or more, `TAT in memory ≤ saved TAT`. A bucket that wakes up after a crash is
-//! therefore never fuller than it was.
+//! therefore never fuller than it was, but for a debt below `durable_after` that was never saved.
 
 use crate::actor::rates::demand_bucket::DemandBucket;
 use crate::actor::rates::prepaid_quota::PrepaidQuotas;

@@ -19,14 +19,14 @@ pub const REPLY: &str = "penstock-reply";
 /// binding and the request's `cf` are read only for a call: reading `cf` alone costs more than a
 /// decision from the lease cache.
 #[derive(Debug)]
-pub struct Client {
+pub struct RateObjects {
     /// The Worker's environment, which has the binding.
     pub env: Env,
     /// The request, which knows its data centre.
     pub request: web_sys::Request,
 }
 
-impl Actors for Client {
+impl Actors for RateObjects {
     async fn ask(&self, actor: &ActorKey<'_>, ask: &Ask, patience: Span) -> Result<Reply, CallError> {
         let tries = async {
             match self.once(actor, ask).await {
@@ -45,10 +45,10 @@ impl Actors for Client {
     }
 }
 
-impl Client {
+impl RateObjects {
     /// The same actors, for work that outlives the request.
-    pub fn again(&self) -> Client {
-        Client { env: self.env.clone(), request: Clone::clone(&self.request) }
+    pub fn again(&self) -> RateObjects {
+        RateObjects { env: self.env.clone(), request: Clone::clone(&self.request) }
     }
 
     async fn once(&self, actor: &ActorKey<'_>, ask: &Ask) -> Result<Reply, CallError> {

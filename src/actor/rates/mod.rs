@@ -8,11 +8,11 @@
 //! - `warmup`: `global` rates that open slowly
 //! - `service`: the half of the Durable Object that serves them
 //! - [`store`]: the buckets' rows in the actor's SQLite
-//! - [`client`]: the isolate's side of a call
+//! - [`calls`]: the isolate's side of a call
 
 pub mod answer;
 pub mod buckets;
-pub mod client;
+pub mod calls;
 mod demand_bucket;
 pub mod prepaid_quota;
 mod quota;

@@ -45,7 +45,7 @@ pub(crate) async fn prepay<'a>(
         if prepayment.cost == 0 && prepayment.wish == 0 {
             continue;
         }
-        let Served { outcome, more } = match prepayment.draw(wall()) {
+        let Served { outcome, granted } = match prepayment.draw(wall()) {
             Some(served) => served,
             None => {
                 let patience = ask.patience.saturating_sub(wall().since(begun));
@@ -53,14 +53,14 @@ pub(crate) async fn prepay<'a>(
             }
         };
         if let Outcome::Met { .. } = &outcome {
-            let tokens = target.demand.cost.saturating_add(more);
+            let tokens = target.demand.cost.saturating_add(granted);
             counted.push(CountedTokens { account, tokens, demand: index });
         }
         if let Some(grant) = reply.grants.get_mut(index) {
-            *grant = (more > 0).then_some(Grant { count: more, first: Span::ZERO });
+            *grant = (granted > 0).then_some(Grant { count: granted, first: Span::ZERO });
         }
-        if let Some(slot) = reply.outcomes.get_mut(index) {
-            *slot = outcome;
+        if let Some(current) = reply.outcomes.get_mut(index) {
+            *current = outcome;
         }
     }
     counted
@@ -75,7 +75,7 @@ pub(crate) fn used_up(day: &Day, wall: Time) -> Outcome {
 struct Served {
     outcome: Outcome,
     /// Tokens handed out beyond those that the request takes.
-    more: u64,
+    granted: u64,
 }
 
 /// Gets the tokens for one demand of a quota.
@@ -105,15 +105,15 @@ impl<L: Ledger> QuotaPrepayment<'_, L> {
     fn draw(&self, wall: Time) -> Option<Served> {
         let mut buckets = self.buckets.borrow_mut();
         let now = buckets.now(wall);
-        let (more, left) = buckets.prepaid.draw(self.account, self.cost, self.wish, now)?;
-        Some(self.met(more, left, wall))
+        let (granted, left) = buckets.prepaid.draw(self.account, self.cost, self.wish, now)?;
+        Some(self.passed(granted, left, wall))
     }
 
-    fn met(&self, more: u64, left: u64, wall: Time) -> Served {
+    fn passed(&self, granted: u64, left: u64, wall: Time) -> Served {
         let day = self.account.day;
         let until = Some(day.end.as_secs());
         let outcome = Outcome::Met { left, more: day.end.since(wall), slot: Span::ZERO, until };
-        Served { outcome, more }
+        Served { outcome, granted }
     }
 
     /// Has D1 count the request's tokens and a chunk. If the day has no room for both, D1 counts
@@ -140,7 +140,7 @@ impl<L: Ledger> QuotaPrepayment<'_, L> {
                 // question.
                 if patience == Span::ZERO { None } else { buckets.ledger_breaker.permission(now, patience) }
             };
-            let Some(permission) = permission else { return Served { outcome: Outcome::Unknown, more: 0 } };
+            let Some(permission) = permission else { return Served { outcome: Outcome::Unknown, granted: 0 } };
             reply.d1 = reply.d1.saturating_add(1);
             let added = self.ledger.add(entry, patience).await;
             {
@@ -156,11 +156,11 @@ impl<L: Ledger> QuotaPrepayment<'_, L> {
                     let now = buckets.now(wall());
                     buckets.prepaid.learn(self.account, left, self.cost, now);
                     buckets.prepaid.deposit(self.account, amount.saturating_sub(self.cost), now);
-                    let (more, left) = buckets.prepaid.draw(self.account, 0, self.wish, now).unwrap_or((0, left));
-                    return self.met(more, left, wall());
+                    let (granted, left) = buckets.prepaid.draw(self.account, 0, self.wish, now).unwrap_or((0, left));
+                    return self.passed(granted, left, wall());
                 }
                 Ok(Added::Exhausted) => {}
-                Err(_) => return Served { outcome: Outcome::Unknown, more: 0 },
+                Err(_) => return Served { outcome: Outcome::Unknown, granted: 0 },
             }
         }
         // Another question may have brought a chunk meanwhile; its tokens come before a refusal.
@@ -172,7 +172,7 @@ impl<L: Ledger> QuotaPrepayment<'_, L> {
         if self.cost > 0 {
             buckets.prepaid.remember_used_up(self.account, self.cost, now);
         }
-        Served { outcome: used_up(self.account.day, wall()), more: 0 }
+        Served { outcome: used_up(self.account.day, wall()), granted: 0 }
     }
 }
 
