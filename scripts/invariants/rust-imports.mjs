@@ -38,13 +38,14 @@ class Resolver {
 
   /**
    * Follows a path from `module` to `{ file, module }`. `module` is missing if the path ends at an
-   * item. The result is `undefined` if the path leads to another crate.
+   * item. The result is `undefined` if the path leads to another crate, but the file that passes a
+   * name of another crate on, by `pub use worker::Env`, counts as the file of that name.
    */
   resolve(module, path, seen = new Set()) {
     let [at, current] = this.#start(module, path);
     for (; at < path.length; at++) {
       const next = this.#step(current, path[at], seen);
-      if (next === OUTSIDE) return undefined;
+      if (next === OUTSIDE) return current.file === module.file ? undefined : { file: current.file };
       // An unknown first name is another crate or a local; a later one counts for the file reached.
       if (next === undefined) return at === 0 ? undefined : { file: current.file };
       if (!next.module) return next;

@@ -4,6 +4,8 @@ import { shippedCode } from "./rust-source.mjs";
 
 const TOKEN = /[A-Za-z_]\w*|::|[{}()[\];,*=<!#.']/g;
 const ITEM = /^(?:struct|enum|union|trait|type|fn|const|static|macro_rules)$/;
+/** A function or a module in an attribute's string, as in `serde(with = "a::b")`. */
+const PATH_IN_STRING = /"((?:[A-Za-z_]\w*::)+[A-Za-z_]\w*)"/g;
 const NO_NAME = /^(?:fn|unsafe|async|extern|mut|_)$/;
 
 class Module {
@@ -33,7 +35,7 @@ export function readCrate(tree, file) {
       text,
       at: index,
     }));
-    new Reader(tokens, read, tree, modules).read(module);
+    new Reader(tokens, tree.source(path).text, read, tree, modules).read(module);
     return module;
   };
   return { root: read(file, dirname(file)), modules };
@@ -43,8 +45,9 @@ export function readCrate(tree, file) {
 class Reader {
   #at = 0;
 
-  constructor(tokens, readFile, tree, modules) {
+  constructor(tokens, source, readFile, tree, modules) {
     this.tokens = tokens;
+    this.source = source;
     this.readFile = readFile;
     this.tree = tree;
     this.modules = modules;
@@ -55,7 +58,7 @@ class Reader {
     while (this.#at < this.tokens.length) {
       const scope = scopes.at(-1);
       const text = this.#text();
-      if (text === "#") this.#skipAttribute();
+      if (text === "#" && this.#attribute() > 0) this.#readAttribute(scope.module);
       else if (text === "{")
         (scopes.push({ module: scope.module, items: scope.items && this.#text(-1) === "extern" }),
           this.#at++);
@@ -76,13 +79,29 @@ class Reader {
     return /^[A-Za-z_]/.test(this.#text(ahead) ?? "");
   }
 
-  #skipAttribute() {
-    while (this.#at < this.tokens.length && this.#text() !== "[") this.#at++;
+  /** The tokens before the bracket of an attribute; 0 where `#` begins none, as in `r#"…"#`. */
+  #attribute() {
+    if (this.#text(1) === "[") return 1;
+    return this.#text(1) === "!" && this.#text(2) === "[" ? 2 : 0;
+  }
+
+  /** The paths of an attribute, as in `derive(a::B)`, and its strings that are paths. */
+  #readAttribute(module) {
+    this.#at += this.#attribute();
+    const start = this.tokens[this.#at].at;
     for (let depth = 0; this.#at < this.tokens.length;) {
-      const text = this.#text();
+      const { text, at } = this.tokens[this.#at];
+      if (this.#isName()) {
+        this.#readPath(module);
+        continue;
+      }
       this.#at++;
       if (text === "[") depth++;
-      if (text === "]" && --depth === 0) return;
+      if (text === "]" && --depth === 0) {
+        for (const { 1: path, index } of this.source.slice(start, at).matchAll(PATH_IN_STRING))
+          module.paths.push({ path: path.split("::"), at: start + index });
+        return;
+      }
     }
   }
 
@@ -147,8 +166,9 @@ class Reader {
       name = this.#text(1);
       this.#at += 2;
     }
-    // `as _` brings no name: it is kept under one that no path can have.
-    module.uses.set(name === "_" ? `_ ${at}` : name, { path, at });
+    // `as _` brings no name: it is kept under one that no path can have. So is an import of a name
+    // that the module has imported already, within a function or under another `cfg`.
+    module.uses.set(name === "_" || module.uses.has(name) ? `_ ${at}` : name, { path, at });
   }
 
   #readPath(module) {

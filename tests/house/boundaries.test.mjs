@@ -45,6 +45,16 @@ for (const [title, line] of Object.entries(IMPURE_LINES)) {
   });
 }
 
+test("a pure module does not name the runtime: a name that another module passes on", () => {
+  for (const [path, line] of [
+    ["src/runtime/mod.rs", "use crate::runtime::Env;"],
+    ["src/lib.rs", "fn f(_: crate::Env) {}"],
+  ]) {
+    const edits = { [path]: append("pub use worker::Env;"), [PLAN]: append(line) };
+    checkout.assertBreaks("pure", edits, next(PLAN));
+  }
+});
+
 test("a pure module may speak of the runtime in comments and strings, and have fields of such names", () => {
   const lines =
     '// use worker::Env;\n/* use worker::Env; */\nconst TEXT: &str = "use worker::Env;";\nfn f(a: A) { g(a.worker, a.worker::<u8>()) }';

@@ -41,6 +41,14 @@ const WAYS = {
   "by a path below an import": "use crate::red;\nfn f() { red::two::Two; }",
   "by an import within a function": "fn f() {\n    use super::two::Two as Other;\n}",
   "from a module within the file": "mod inner {\n    use super::super::two::Two;\n}",
+  "after a raw string": 'const A: &str = r#"a"#;\nuse super::two::Two;\nconst B: [u8; 1] = [0];',
+  "by a function in a string of an attribute":
+    '#[derive(Serialize)]\nstruct S {\n    #[serde(with = "super::two")]\n    a: u8,\n}',
+  "by an attribute": "#[derive(crate::red::two::Two)]\nstruct S;",
+  "by one of two imports of the same name":
+    "#[cfg(windows)]\nuse super::two::Two;\n#[cfg(not(windows))]\nuse crate::blue::three::Three as Two;",
+  "by one of two imports of the same name, in functions":
+    "fn f() {\n    use super::two::Two;\n}\nfn g() {\n    use crate::blue::three::Three as Two;\n}",
   "after a lifetime and a character": "fn f<'a>(a: &'a str, b: ['\"'; 2]) { super::two::Two }",
 };
 for (const [title, lines] of Object.entries(WAYS)) {
@@ -56,6 +64,13 @@ for (const [title, lines] of Object.entries(WAYS)) {
 test("a name that a folder passes on counts for the file that has it", () => {
   const edits = { [ONE]: append("use super::two::Two;"), [TWO]: append("use crate::red::One;") };
   crate.assertBreaks("file-circles", edits, `${ONE}:2: ${ONE}:2 → ${TWO}, ${TWO}:2 → ${ONE}`);
+});
+
+test("a name of another crate counts for the file that passes it on", () => {
+  const edits = { [ONE]: append("use super::two::Two;\npub use worker::Env;") };
+  crate.assertAllows("file-circles", { ...edits, [TWO]: append("use worker::Env;") });
+  const both = { ...edits, [TWO]: append("use super::one::Env;") };
+  crate.assertBreaks("file-circles", both, `${ONE}:2: ${ONE}:2 → ${TWO}, ${TWO}:2 → ${ONE}`);
 });
 
 test("a longer way around is told of with all its files", () => {
