@@ -76,15 +76,39 @@ function matchAt(sticky, text, at) {
   return sticky.exec(text);
 }
 
-/** The code of a file without its unit tests: without each item that follows `#[cfg(test)]`. */
+/** The code of a file without its unit tests: without each item or part that follows `#[cfg(test)]`. */
 export function shippedCode(source) {
   if (/(^|\/)tests\.rs$/.test(source.path)) return blankAll(source.code);
   const tests = [];
   for (const { index } of source.code.matchAll(/#\[cfg\(test\)\]/g)) {
     if (index < (tests.at(-1)?.end ?? 0)) continue;
-    tests.push({ start: index, end: afterItem(source.code, index) });
+    tests.push({ start: index, end: afterTested(source.code, index) });
   }
   return blank(source.code, tests);
+}
+
+const ATTRIBUTED = /\s*(?:pub\b\s*(?:\([^)]*\))?\s*)?/y;
+const ITEM =
+  /(?:mod|use|fn|struct|enum|union|trait|impl|type|const|static|unsafe|async|extern|macro_rules|let)\b(?!\s*:)/y;
+
+/**
+ * The offset after the item, field, variant or arm that the attribute at `at` belongs to. All but
+ * items end at a comma, or with the braces around them.
+ */
+function afterTested(code, at) {
+  const end = afterItem(code, at);
+  while (code[at] === "#") {
+    at = closing(code, at + 1);
+    ATTRIBUTED.lastIndex = at;
+    at += ATTRIBUTED.exec(code)[0].length;
+  }
+  ITEM.lastIndex = at;
+  if (ITEM.test(code)) return end;
+  for (; at < end; at++) {
+    if (/[[({]/.test(code[at])) at = closing(code, at) - 1;
+    else if (/[,\])}]/.test(code[at])) return at;
+  }
+  return end;
 }
 
 /** The offset after the item that begins, with its attributes, at `at`. */

@@ -102,9 +102,33 @@ test("code that ships is not excused from the lints against panics", () => {
   );
 });
 
+const TESTED = {
+  "a field": "struct S {\n    #[cfg(test)]\n    pub(crate) a: Vec<u8>,\n}",
+  "the last field": "struct S {\n    #[cfg(test)]\n    #[serde(skip)]\n    a: u8\n}",
+  "a field named like an item": "struct S {\n    #[cfg(test)]\n    r#mod: u8,\n}",
+  "a variant": "enum E {\n    #[cfg(test)]\n    A(u8),\n}",
+  "an arm": "fn g() -> u8 {\n    match 1 {\n        #[cfg(test)]\n        1 => 2,\n        _ => 3\n    }\n}",
+  "an argument": "fn g(#[cfg(test)] a: u8) {}",
+};
+for (const [title, lines] of Object.entries(TESTED)) {
+  test(`code after ${title} of unit tests is not excused from the lints against panics`, () => {
+    const line = nextLine(checkout.read(PLAN)) + lines.split("\n").length;
+    checkout.assertBreaks(
+      "panic-lints",
+      { [PLAN]: append(`${lines}\n#[allow(clippy::panic)]\nfn f() {}`) },
+      `${PLAN}:${line}:`,
+    );
+  });
+}
+
 test("unit tests may be excused from the lints against panics", () => {
   checkout.assertAllows("panic-lints", {
     [PLAN]: append("#[cfg(test)]\nmod tests {\n    #[allow(clippy::unwrap_used)]\n    fn f() {}\n}"),
+  });
+  checkout.assertAllows("panic-lints", {
+    [PLAN]: append(
+      "#[cfg(test)]\n#[allow(clippy::unwrap_used)]\npub fn f<A, B>(a: A, b: B)\nwhere\n    A: C,\n{\n    #[allow(clippy::panic)]\n    g()\n}",
+    ),
   });
 });
 
