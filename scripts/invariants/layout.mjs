@@ -1,27 +1,6 @@
-// Rules about files and folders: test suites, heads of folders, lengths of pages, private words.
+// Rules about files and folders: heads of folders, lengths of pages, private words.
 import { shippedCode } from "./rust-source.mjs";
 import { blocks } from "./prose.mjs";
-
-/** Each suite has tests, and scripts/test.sh runs it. Each file of tests belongs to a suite. */
-export function missingSuites(tree, suites) {
-  const found = [];
-  const runner = (tree.read("scripts/test.sh") ?? "").replace(/^\s*#.*$/gm, "");
-  for (const folder of suites) {
-    if (!tree.files(folder).some((file) => isTest(tree, file))) found.push(`${folder}: holds no test`);
-    if (!runner.includes(folder)) found.push(`scripts/test.sh: does not run ${folder}`);
-  }
-  for (const file of tree.files("tests")) {
-    const known = suites.some((folder) => file.startsWith(`${folder}/`));
-    if (!known && isTest(tree, file)) found.push(`${file}: belongs to no suite`);
-  }
-  return found;
-}
-
-/** Whether a runner finds tests in the file: Node by its name, Cargo by `#[test]` and the like. */
-function isTest(tree, file) {
-  if (file.endsWith(".rs")) return /test\]|\bproptest!/.test(tree.source(file).code);
-  return /\.test\.m?js$/.test(file);
-}
 
 /**
  * A file that declares modules begins with a comment that names each, in backticks or as a link.

@@ -3,16 +3,17 @@ import { faultIds } from "../fault-ids.mjs";
 import { clockReads, excuses, impurities, onErrorChoices } from "./boundaries.mjs";
 import { fileCircles, folderCircles, parentChildCircles } from "./circles.mjs";
 import { jsArrows } from "./js-imports.mjs";
-import { incompleteHeaders, lockedHosts, longPage, missingSuites, privateWords } from "./layout.mjs";
+import { incompleteHeaders, lockedHosts, longPage, privateWords } from "./layout.mjs";
 import { openings, riddles, wideLines, WRITTEN } from "./prose.mjs";
-import { rustArrows } from "./rust-imports.mjs";
+import { cratesOf, rustArrows } from "./rust-imports.mjs";
 import { longFunctions, MEASURED, median } from "./sizes.mjs";
+import { missingSuites } from "./suites.mjs";
 
 /**
  * The rules under the constants of scripts/invariants.mjs. Rules about comments, sizes and headers
  * look at the `folders` of `find(tree, folders)` alone.
  */
-export function rulesOf({ PURE, IMPURE, CLOCK, ON_ERROR, ON_ERROR_READ, SUITES, PANICS, LIMITS }) {
+export function rulesOf({ PURE, IMPURE, CLOCK, ON_ERROR, ON_ERROR_READ, SUITES, STEPS, PANICS, LIMITS }) {
   return {
     pure: {
       title: `${PURE.join(", ")} are pure: they name neither the runtime nor a module that does`,
@@ -35,8 +36,8 @@ export function rulesOf({ PURE, IMPURE, CLOCK, ON_ERROR, ON_ERROR_READ, SUITES, 
     "architecture-length": pageRule("ARCHITECTURE.md", LIMITS.pages),
     "readme-length": pageRule("README.md", LIMITS.pages),
     suites: {
-      title: "scripts/test.sh runs each suite, and each has tests",
-      find: (tree) => missingSuites(tree, SUITES),
+      title: "scripts/test.sh runs each suite, each has tests, and no test is left out",
+      find: (tree) => missingSuites(tree, SUITES, STEPS),
     },
     "fault-ids": {
       title: "tests and docs/faults.md name the same faults",
@@ -100,10 +101,9 @@ function arrowsOf(tree) {
   if (!known.has(tree)) {
     const manifest = tree.read("Cargo.toml") ?? "";
     const [, name = ""] = /^name = "([\w-]+)"/m.exec(manifest) ?? [];
-    const roots = [...manifest.matchAll(/^path = "([^"]+\.rs)"/gm)].map(({ 1: path }) => path);
-    const crates = ["src/lib.rs", ...roots.filter((path) => tree.exists(path))];
     const scripts = tree.files("", ["js", "mjs"]);
-    known.set(tree, [...rustArrows(tree, crates, name.replaceAll("-", "_")), ...jsArrows(tree, scripts)]);
+    const crates = rustArrows(tree, cratesOf(tree), name.replaceAll("-", "_"));
+    known.set(tree, [...crates, ...jsArrows(tree, scripts)]);
   }
   return known.get(tree);
 }

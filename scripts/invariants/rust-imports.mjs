@@ -16,6 +16,12 @@ export function rustArrows(tree, roots, libraryName) {
   return arrows;
 }
 
+/** The root files of the crates that Cargo.toml names, the library first. */
+export function cratesOf(tree) {
+  const roots = [...(tree.read("Cargo.toml") ?? "").matchAll(/^path = "([^"]+\.rs)"/gm)];
+  return ["src/lib.rs", ...roots.map(({ 1: path }) => path).filter((path) => tree.exists(path))];
+}
+
 function addArrows(arrows, module, resolver) {
   const add = (target, at) => {
     if (target?.file !== undefined && target.file !== module.file)

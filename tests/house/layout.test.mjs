@@ -57,33 +57,6 @@ test("the pages are there and short", () => {
   checkout.assertBreaks("readme-length", { "README.md": null }, "README.md: is missing");
 });
 
-for (const suite of ["native", "wasm", "edge", "house"]) {
-  test(`a suite that is gone, empty or not run is told of: ${suite}`, () => {
-    const folder = `tests/${suite}`;
-    checkout.assertBreaks("suites", { [folder]: null }, `${folder}: holds no test`);
-    const notRun = (text) =>
-      text
-        .split("\n")
-        .map((line) => (line.includes(folder) ? `# ${line}` : line))
-        .join("\n");
-    checkout.assertBreaks("suites", { "scripts/test.sh": notRun }, `scripts/test.sh: does not run ${folder}`);
-  });
-}
-
-test("a suite without any test is told of", () => {
-  const edits = { "tests/wasm": null };
-  checkout.assertBreaks(
-    "suites",
-    { ...edits, "tests/wasm/main.rs": "fn main() {}\n// #[test]\n" },
-    "tests/wasm: holds no test",
-  );
-});
-
-test("tests that no suite runs are told of", () => {
-  checkout.assertBreaks("suites", { "tests/other/main.rs": "#[test]\nfn f() {}\n" }, "tests/other/main.rs:");
-  checkout.assertBreaks("suites", { "tests/other/a.test.mjs": "" }, "tests/other/a.test.mjs:");
-});
-
 test("a fault that has no row is told of", () => {
   const name = ["zz", "97", "is_unknown"].join("_");
   const edits = { "tests/native/new.rs": `#[test]\nfn ${name}() {}\n` };
