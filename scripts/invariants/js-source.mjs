@@ -73,7 +73,7 @@ export function scanHtml(text) {
   return { comments, code: blank(text, comments) };
 }
 
-/** The functions with a body in braces: their names, and the offsets where each begins and ends. */
+/** The functions: their names, and the offsets where each begins and ends. */
 export function jsFunctions(code) {
   const found = [];
   for (const { index } of code.matchAll(/(?:\)|=>)\s*\{/g)) {
@@ -83,7 +83,20 @@ export function jsFunctions(code) {
     if (/^(if|for|while|switch|catch|with|await)$/.test(name)) continue;
     found.push({ name: name || "a function", start, end: closing(code, body) });
   }
+  for (const { 0: arrow, index } of code.matchAll(/=>\s*(?=[^\s{])/g)) {
+    const end = afterExpression(code, index + arrow.length);
+    found.push({ name: "a function", start: lineStart(code, index), end });
+  }
   return found;
+}
+
+/** The offset after an expression: at the comma, the semicolon or the bracket that ends it. */
+function afterExpression(code, at) {
+  for (; at < code.length; at++) {
+    if (/[[({]/.test(code[at])) at = closing(code, at) - 1;
+    else if (/[,;\])}]/.test(code[at])) return at;
+  }
+  return code.length;
 }
 
 function lineStart(code, at) {

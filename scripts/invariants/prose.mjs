@@ -1,7 +1,7 @@
 // The prose of comments: its width, its first words, and its share of pronouns without a noun.
 
 /** The files whose comments are read. */
-export const WRITTEN = ["rs", "js", "html", "css"];
+export const WRITTEN = ["rs", "js", "mjs", "html", "css"];
 
 const RIDDLE = /\b(?:what|who|whom|whose|whoever|whatever|those|none)\b/gi;
 const LIST_ITEM = /^(?:[-*+]|\d+[.)])\s+/;
@@ -51,7 +51,7 @@ export function openings(source, words) {
 
 /** The first word of a line; empty where it begins with code or a number. */
 function firstWord(text) {
-  return /^[*_("'“‘[\s]*([A-Za-z]+)/.exec(text.replace(/^#+\s+/, "").replace(LIST_ITEM, ""))?.[1] ?? "";
+  return /^[^\p{L}\d`]*([A-Za-z]+)/u.exec(text.replace(LIST_ITEM, ""))?.[1] ?? "";
 }
 
 /**
@@ -70,7 +70,8 @@ export function riddles(source) {
 }
 
 /**
- * The comments as blocks of lines `{ line, text }`, without markers and without fenced examples.
+ * The comments as blocks of lines `{ line, text }`, without markers, and with empty lines in place of
+ * fenced examples.
  */
 export function blocks(source) {
   const found = [];
@@ -102,9 +103,9 @@ function linesOf({ line, text }, marker) {
 
 function withoutExamples(block) {
   let inside = false;
-  return block.filter(({ text }) => {
+  return block.map(({ line, text }) => {
     const fence = /^(?:```|~~~)/.test(text);
     if (fence) inside = !inside;
-    return !inside && !fence;
+    return { line, text: inside || fence ? "" : text };
   });
 }

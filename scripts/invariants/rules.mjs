@@ -148,13 +148,14 @@ function proseRules({ columns, openings: words, riddlesPer100Words }) {
 }
 
 function sizeRules({ fileLines, medianFileLines, functionLines }) {
-  const measured = (tree, folders) =>
-    folders.flatMap((folder) => tree.files(folder, MEASURED)).map((file) => tree.source(file));
+  const read = (types) => (tree, folders) =>
+    folders.flatMap((folder) => tree.files(folder, types)).map((file) => tree.source(file));
+  const measured = read(MEASURED);
   return {
     "file-length": {
       title: `no file has more than ${fileLines} lines`,
       find: (tree, folders) =>
-        measured(tree, folders)
+        read(WRITTEN)(tree, folders)
           .filter(({ lines }) => lines.length > fileLines)
           .map(({ path, lines }) => `${path}:${fileLines + 1}: the file has ${lines.length} lines`),
     },

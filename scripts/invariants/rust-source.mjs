@@ -121,10 +121,10 @@ function afterItem(code, at) {
   return code.length;
 }
 
-/** The functions with a body: their names, and the offsets where each begins and ends. */
+/** The functions with a body, and the macros: their names, and the offsets where each begins and ends. */
 export function rustFunctions(code) {
   const found = [];
-  for (const { 1: name, index } of code.matchAll(/\bfn\s+([A-Za-z_]\w*)/g)) {
+  for (const { 1: name, index } of code.matchAll(/\b(?:fn|macro_rules\s*!)\s+([A-Za-z_]\w*)/g)) {
     const end = afterItem(code, index);
     if (code[end - 1] === "}") found.push({ name, start: index, end });
   }

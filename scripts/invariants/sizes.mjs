@@ -3,8 +3,8 @@ import { jsFunctions } from "./js-source.mjs";
 import { rustFunctions } from "./rust-source.mjs";
 import { extension } from "./tree.mjs";
 
-/** The files whose lengths count. */
-export const MEASURED = ["rs", "js"];
+/** The files whose functions are measured, and whose lengths have a median. */
+export const MEASURED = ["rs", "js", "mjs"];
 
 /** The functions of a file with more than `most` lines: first line and length of each. */
 export function longFunctions(source, most) {

@@ -67,6 +67,9 @@ const OPENINGS = {
   "an item of a list": [SERVE, "/// One:\n/// - what it is", 1],
   "a numbered item": [SERVE, "/// One:\n/// 2. **Who** it is", 1],
   "a heading": [SERVE, "/// One.\n/// # Who", 1],
+  "a quotation": [SERVE, "/// > What it is.", 0],
+  "a line of dashes": [SERVE, "// ---- What it is ----", 0],
+  "the line after an example": [SERVE, "/// One.\n/// ```\n/// a();\n/// ```\n/// What it is.", 4],
   "the line after a heading": [SERVE, "/// # One\n/// Whom it serves", 1],
   "a block comment": [MARK, "/** Whose it is. */", 0],
   "a paragraph of a block comment": [MARK, "/**\n * One.\n *\n * Whom it is for.\n */", 3],
@@ -123,7 +126,10 @@ test("a file has at most 300 lines", () => {
     { "src/limit/new.rs": "// line\n".repeat(301) },
     "src/limit/new.rs:301:",
   );
-  checkout.assertBreaks("file-length", { "src/new.js": "// line\n".repeat(301) }, "src/new.js:301:");
+  for (const type of ["js", "mjs", "css", "html"]) {
+    const path = `src/new.${type}`;
+    checkout.assertBreaks("file-length", { [path]: "/* line */\n".repeat(301) }, `${path}:301:`);
+  }
 });
 
 test("half of the files have at most 130 lines", () => {
@@ -149,8 +155,14 @@ const LONG = {
     SERVE,
     `fn long_one() {\n${body(71, `    a("}", '}', r#"}"}"#, b'\\'', '\\u{7d}'); // }`)}}`,
   ],
+  "a macro": [SERVE, `macro_rules! long_one {\n    () => {\n${body(69)}    };\n}`],
   "a function of JavaScript": [MARK, `async function long_one(a, { b }) {\n${body(71)}}`],
   "a method of JavaScript": [MARK, `class A {\n  long_one(a = f(1)) {\n${body(71)}  }\n}`, 1],
+  "an arrow of JavaScript to an object": [
+    MARK,
+    `const long_one = (a) => ({\n${body(71, "  a: b(`}${c}}`),")}});`,
+  ],
+  "an arrow of JavaScript to a call": [MARK, `const long_one = (a) =>\n  a(\n${body(70, "  b,")}  );`],
   "an arrow of JavaScript": [MARK, `const long_one = (a) => {\n${body(71, "  if (a) { b(`}${c}}`); }")}};`],
 };
 for (const [title, [path, lines, more = 0]] of Object.entries(LONG)) {
@@ -163,6 +175,14 @@ for (const [title, [path, lines, more = 0]] of Object.entries(LONG)) {
     checkout.assertAllows("function-length", { [path]: append(shorter) });
   });
 }
+
+test("JavaScript under its other extension counts as well", () => {
+  const path = "src/http/new.mjs";
+  const edits = { [path]: `${wide(101, "// What ")}\nfunction long_one() {\n${body(71)}}\n` };
+  checkout.assertBreaks("comment-width", edits, `${path}:1:`);
+  checkout.assertBreaks("comment-openings", edits, `${path}:1:`);
+  checkout.assertBreaks("function-length", edits, `${path}:2:`);
+});
 
 test("what is no function may be long", () => {
   checkout.assertAllows("function-length", {
