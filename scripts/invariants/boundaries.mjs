@@ -2,16 +2,21 @@
 import { blankAll, closing } from "./source.mjs";
 import { shippedCode } from "./rust-source.mjs";
 
-const CRATES =
-  "(?:worker|worker_sys|js_sys|web_sys|wasm_bindgen|wasm_bindgen_futures|console_error_panic_hook)";
+/** The crates of the runtime, beside those that Cargo.toml ties to the feature `worker`. */
+const CRATES = ["worker", "worker_sys", "js_sys", "web_sys", "wasm_bindgen", "wasm_bindgen_futures"];
 
 /**
  * A path or a declaration that begins with a crate of the runtime, or an import that contains one.
  */
-const RUNTIME = new RegExp(
-  `(?<![\\w.])${CRATES}(?=\\s*::|\\s*;|\\s+as\\s)|\\buse\\s[^;]*\\b${CRATES}\\b`,
-  "g",
-);
+function runtimeNames(tree) {
+  const [, feature = ""] = /^worker = \[([^\]]*)\]/m.exec(tree.read("Cargo.toml") ?? "") ?? [];
+  const tied = [...feature.matchAll(/"dep:([\w-]+)"/g)].map(({ 1: name }) => name.replaceAll("-", "_"));
+  const crates = `(?:${[...new Set([...CRATES, ...tied])].join("|")})`;
+  return new RegExp(
+    `(?<![\\w.])${crates}(?=\\s*::|\\s*;|\\s+as\\s)|\\buse\\s[^;]*\\b${crates}\\b`,
+    "g",
+  );
+}
 
 /**
  * Each module of src/lib.rs stands in one of the two lists, and each listed module has a file. Pure
@@ -34,7 +39,8 @@ export function impurities(tree, arrows, pure, impure) {
     found.push(`src/lib.rs: module ${name} is listed as PURE, but not declared`);
   }
   const files = new Set(pure.flatMap((name) => filesOf(tree, name)));
-  for (const file of files) found.push(...matches(tree.source(file), tree.source(file).code, RUNTIME));
+  const runtime = runtimeNames(tree);
+  for (const file of files) found.push(...matches(tree.source(file), tree.source(file).code, runtime));
   for (const { from, to, at } of arrows) {
     if (files.has(from) && !files.has(to))
       found.push(`${tree.source(from).at(at)} (leads to ${to}, which is not pure)`);
@@ -47,16 +53,30 @@ function filesOf(tree, module) {
   return [...(tree.exists(file) ? [file] : []), ...tree.files(`src/${module}`, ["rs"])];
 }
 
-const CLOCK_READ =
-  /\b(?:Date|Instant|Timestamp|Zoned)\s*::\s*now\b|\bSystemTime\b|\bjs_sys\s*::\s*Date\b|\bDate\s*::\s*new_0\b/g;
+const CLOCK_READ = new RegExp(
+  [
+    "\\b[A-Z]\\w*\\s*::\\s*now(?:_\\w+)?\\b",
+    "\\b(?:SystemTime|UNIX_EPOCH|Performance)\\b",
+    "\\bjs_sys\\s*::\\s*Date\\b",
+    "\\bDate\\s*::\\s*new_0\\b",
+    "\\bjs_namespace\\s*=\\s*(?:Date|performance)\\b",
+  ].join("|"),
+  "g",
+);
+const CLOCK_READ_BY_SCRIPT = /\bDate\s*\.\s*now\b|\bnew\s+Date\s*(?:\(\s*\)|;)|\bperformance\s*\.\s*now\b/g;
 const CLOCK_METHODS = ["Instant::now", "SystemTime::now", "js_sys::Date::now", "worker::Date::now"];
 
-/** One file reads a clock, and is excused from the lint that forbids it elsewhere. */
-export function clockReads(tree, clock) {
+/**
+ * One file reads a clock, and is excused from the lint that forbids it elsewhere. Beside it, some
+ * scripts do, where the clock of Rust is out of reach.
+ */
+export function clockReads(tree, clock, scripts) {
   const found = [];
-  const reads = matches(tree.source(clock), tree.source(clock).code, CLOCK_READ);
-  if (reads.length === 0)
-    found.push(`${clock}: reads no clock, so this rule looks for the wrong words or at the wrong file`);
+  for (const file of [clock, ...scripts]) {
+    const pattern = file === clock ? CLOCK_READ : CLOCK_READ_BY_SCRIPT;
+    if (matches(tree.source(file), tree.source(file).code, pattern).length === 0)
+      found.push(`${file}: reads no clock, so this rule looks for the wrong words or at the wrong file`);
+  }
   const lint = tree.read("clippy.toml") ?? "";
   for (const method of CLOCK_METHODS) {
     if (!lint.includes(`${method}"`))
@@ -66,7 +86,11 @@ export function clockReads(tree, clock) {
     if (file === clock) continue;
     const source = tree.source(file);
     found.push(...matches(source, source.code, CLOCK_READ));
-    found.push(...matches(source, shippedCode(source), /\bclippy\s*::\s*disallowed_methods\b/g));
+    found.push(...matches(source, shippedCode(source), /\bclippy\s*::\s*(?:disallowed_methods|style|all)\b/g));
+  }
+  for (const file of tree.files("src", ["js", "mjs"])) {
+    if (!scripts.includes(file))
+      found.push(...matches(tree.source(file), tree.source(file).code, CLOCK_READ_BY_SCRIPT));
   }
   return found;
 }
@@ -83,8 +107,10 @@ export function excuses(tree, lints) {
       found.push(`Cargo.toml: ${lint} is not among the lints of [lints.clippy]`);
     }
   }
+  if (/^arithmetic-side-effects-allowed/m.test(tree.read("clippy.toml") ?? ""))
+    found.push("clippy.toml: excuses types from arithmetic_side_effects");
   const excuse = new RegExp(
-    `\\bclippy\\s*::\\s*(?:${lints.join("|")}|all|restriction)\\b|\\ballow\\s*\\(\\s*warnings\\b`,
+    `\\bclippy\\s*::\\s*(?:${lints.join("|")}|all|restriction)\\b|\\b(?:allow|expect)\\s*\\([^)]*\\bwarnings\\b`,
     "g",
   );
   for (const file of tree.files("src", ["rs"])) {
@@ -94,7 +120,14 @@ export function excuses(tree, lints) {
   return found;
 }
 
-/** One file names the choices of `on_error`. The folders of `exempt` parse and print them. */
+/** A value of `on_error`, or a text made of it, that is compared or cast. */
+const ASKED =
+  /\bon_error(?:\s*\.\s*\w+\s*\(\s*\))*\s*(?:[!=]=|\bas\b)|[!=]=\s*&?(?:\w+\s*\.\s*)*on_error\b(?!\s*::)|\bon_error\s*\.\s*is_\w+/g;
+
+/**
+ * One file tells the choices of `on_error` apart. The folders of `exempt` parse and print them, and
+ * answer no question about them.
+ */
 export function onErrorChoices(tree, decider, exempt) {
   const files = tree.files("src", ["rs"]);
   const variants =
@@ -112,11 +145,16 @@ export function onErrorChoices(tree, decider, exempt) {
       found.push(`${decider}: does not decide OnError::${variant}`);
   }
   for (const file of files) {
-    if (file === decider || exempt.some((folder) => file.startsWith(`${folder}/`))) continue;
+    if (file === decider) continue;
     const source = tree.source(file);
     const code = shippedCode(source);
+    if (exempt.some((folder) => file.startsWith(`${folder}/`))) {
+      found.push(...matches(source, implBodies(code), /\bfn\b[^{};]*->\s*bool\b/g));
+      continue;
+    }
     found.push(
       ...matches(source, code, mention),
+      ...matches(source, code, ASKED),
       ...matches(source, implBodies(code), new RegExp(`\\bSelf\\s*::\\s*${choice}`, "g")),
     );
   }

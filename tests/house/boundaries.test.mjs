@@ -34,6 +34,7 @@ const IMPURE_LINES = {
   "an import of worker": "use worker::Env;",
   "an import of js_sys under another name": "use js_sys as js;",
   "an import within a group": "use {core::fmt, web_sys::Url};",
+  "an import of another crate that comes with the Worker": "use cf_colo_hint::Colo;",
   "a path": "fn f() -> bool { wasm_bindgen::JsValue::NULL.is_null() }",
   "a macro": 'fn f() { worker::console_log!("x") }',
   "a module that may name the runtime": "use crate::runtime::clock;",
@@ -71,12 +72,36 @@ test("a clock is read in one file", () => {
   );
 });
 
+const READS = {
+  "a clock of another crate": "fn f() { chrono::Utc::now() }",
+  "the time since 1970": "fn f() { std::time::UNIX_EPOCH.elapsed() }",
+  "a function of JavaScript":
+    '#[wasm_bindgen]\nextern "C" {\n    #[wasm_bindgen(js_namespace = Date)]\n    fn now() -> f64;\n}',
+};
+for (const [title, lines] of Object.entries(READS)) {
+  test(`a clock is read in one file: ${title}`, () => {
+    const path = "src/http/serve.rs";
+    const line = nextLine(checkout.read(path)) + (lines.includes("\n") ? 2 : 0);
+    checkout.assertBreaks("clock", { [path]: append(lines) }, `${path}:${line}:`);
+  });
+}
+
+test("a clock is read in few scripts", () => {
+  const path = "src/http/relay.js";
+  for (const line of ["a(Date.now());", "a(performance.now());", "a(new Date());"]) {
+    checkout.assertBreaks("clock", { [path]: append(line) }, next(path));
+  }
+  checkout.assertAllows("clock", { [path]: append("// Date.now()\na(new Date(0), 'performance.now()');") });
+  checkout.assertBreaks("clock", { "src/entry.js": "a();\n" }, "src/entry.js: reads no clock");
+});
+
 test("no other file is excused from the lint against clocks, which is there", () => {
   checkout.assertBreaks(
     "clock",
     { [PLAN]: append("#[expect(clippy::disallowed_methods)]\nfn f() {}") },
     next(PLAN),
   );
+  checkout.assertBreaks("clock", { [PLAN]: append("#[allow(clippy::style)]\nfn f() {}") }, next(PLAN));
   checkout.assertBreaks(
     "clock",
     { "clippy.toml": (text) => text.replace("SystemTime::now", "") },
@@ -92,6 +117,9 @@ test("the clock's file has to be there and to read a clock", () => {
 test("code that ships is not excused from the lints against panics", () => {
   for (const lint of ["clippy::unwrap_used", "clippy::indexing_slicing", "clippy::restriction", "warnings"]) {
     checkout.assertBreaks("panic-lints", { [PLAN]: append(`#[allow(${lint})]\nfn f() {}`) }, next(PLAN));
+  }
+  for (const excuse of ["allow(dead_code, warnings)", "expect(warnings)"]) {
+    checkout.assertBreaks("panic-lints", { [PLAN]: append(`#[${excuse}]\nfn f() {}`) }, next(PLAN));
   }
   const after = "#[cfg(test)]\nfn only_in_tests() {}\n";
   const line = nextLine(checkout.read(PLAN)) + 2;
@@ -135,6 +163,11 @@ test("unit tests may be excused from the lints against panics", () => {
 test("the lints against panics are on", () => {
   checkout.assertBreaks(
     "panic-lints",
+    { "clippy.toml": append('arithmetic-side-effects-allowed = ["u64"]') },
+    "clippy.toml: excuses",
+  );
+  checkout.assertBreaks(
+    "panic-lints",
     { "Cargo.toml": (text) => text.replace(/^panic = .*$/m, "") },
     "Cargo.toml: panic ",
   );
@@ -155,6 +188,9 @@ const DECISIONS = {
   "an import of one choice in a group": "fn f() {}\nuse crate::policy::{Mode, OnError::{Closed}};",
   "the type under another name": "fn f() {}\nuse crate::policy::OnError as E;",
   "an alias of the type": "fn f() {}\ntype E = crate::policy::OnError;",
+  "a comparison of two values": "fn f(a: &Limit, b: &Limit) -> bool {\n    a.on_error == b.on_error\n}",
+  "a cast": "fn f(limit: &Limit) -> bool {\n    limit.on_error as u8 == 0\n}",
+  "a comparison of its name": 'fn f(limit: &Limit) -> bool {\n    limit.on_error.to_string() == "open"\n}',
   "Self in an impl of the type": "impl OnError {\n    fn f(self) -> bool { matches!(self, Self::Closed) }\n}",
   "Self in an impl of a trait":
     "impl Ask for crate::policy::OnError {\n    fn f(self) -> bool { self == Self::Open }\n}",
@@ -165,6 +201,17 @@ for (const [title, lines] of Object.entries(DECISIONS)) {
     checkout.assertBreaks("on-error", { [PLAN]: append(lines) }, place);
   });
 }
+
+test("on_error is decided in one file: a question that its own module answers", () => {
+  const path = "src/policy/limit.rs";
+  const line = nextLine(checkout.read(path)) + 1;
+  const edits = {
+    [path]: append("impl OnError {\n    pub fn is_open(self) -> bool { self == Self::Open }\n}"),
+    [PLAN]: append("fn f(limit: &Limit) -> bool { limit.on_error.is_open() }"),
+  };
+  checkout.assertBreaks("on-error", edits, `${path}:${line}:`);
+  checkout.assertBreaks("on-error", edits, next(PLAN));
+});
 
 test("the choices of on_error may stand in comments, unit tests and policy; Self of another type is no choice", () => {
   const lines =
