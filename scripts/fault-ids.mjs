@@ -5,12 +5,17 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
+import { scanJs } from "./invariants/js-source.mjs";
+import { scanRust } from "./invariants/rust-source.mjs";
+import { blank } from "./invariants/source.mjs";
 
 const PAGE = "docs/faults.md";
 const TESTS = "tests";
 
 /** The tests use 59 ids. Finding fewer than this many means that the search is broken, not that tests are gone. */
 const FEWEST = 40;
+
+const SCANNERS = { rs: scanRust, js: scanJs, mjs: scanJs };
 
 /** `| GCR-05 |` and the cells after it. */
 const ROW = /^\|\s*`?([A-Z]{2,4}-\d{2})`?\s*\|/;
@@ -32,8 +37,8 @@ export function faultIds(root = ".") {
 
   const problems = [];
   const rows = idsOfPage(root, problems);
-  const used = idsOfTests(root);
-  for (const [id, places] of used) {
+  const { used, named } = idsOfTests(root);
+  for (const [id, places] of named) {
     if (!rows.has(id)) problems.push(`${places[0]}: ${id} has no row in ${PAGE}`);
   }
   for (const [id, line] of rows) {
@@ -66,20 +71,23 @@ function idsOfPage(root, problems) {
   return rows;
 }
 
-/** Maps each id that a test uses to the places (`file:line`) where it does. */
+/** The ids that tests use, and those that they name, maybe in a comment, by the places (`file:line`). */
 function idsOfTests(root) {
-  const used = new Map();
+  const used = new Set();
+  const named = new Map();
   const entries = readdirSync(join(root, TESTS), { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath ?? entry.path, entry.name));
   for (const file of files.sort()) {
     const text = readFileSync(file, "utf8");
     if (text.includes("\0")) continue;
+    const comments = SCANNERS[file.slice(file.lastIndexOf(".") + 1)]?.(text).comments ?? [];
+    for (const line of blank(text, comments).split("\n")) for (const id of idsOfLine(line)) used.add(id);
     const shown = file.slice(join(root, TESTS).length - TESTS.length);
     for (const [index, line] of text.split("\n").entries()) {
-      for (const id of idsOfLine(line)) used.set(id, [...(used.get(id) ?? []), `${shown}:${index + 1}`]);
+      for (const id of idsOfLine(line)) named.set(id, [...(named.get(id) ?? []), `${shown}:${index + 1}`]);
     }
   }
-  return used;
+  return { used, named };
 }
 
 /** The ids of one line, each once. */

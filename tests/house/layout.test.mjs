@@ -63,6 +63,19 @@ test("a fault that has no row is told of", () => {
   checkout.assertBreaks("fault-ids", edits, "tests/native/new.rs:2:");
 });
 
+test("a fault that only a comment names is told of", () => {
+  const [id, name] = [["ZZ", "97"].join("-"), ["zz", "97"].join("_")];
+  const page = checkout.read("docs/faults.md").trimEnd();
+  const row = { "docs/faults.md": `${page}\n\n| ${id} | a | b | c |\n` };
+  const place = `docs/faults.md:${page.split("\n").length + 2}: no test uses ${id}`;
+  const rust = (text) => ({ ...row, "tests/native/new.rs": text });
+  const script = (text) => ({ ...row, "tests/edge/new.test.mjs": text });
+  checkout.assertBreaks("fault-ids", rust(`// ${id}\n// #[test]\n// fn ${name}_is_gone() {}\n`), place);
+  checkout.assertBreaks("fault-ids", script(`/* test("${id}: is gone"); */\n`), place);
+  checkout.assertAllows("fault-ids", rust(`#[test]\nfn ${name}_is_there() {}\n`));
+  checkout.assertAllows("fault-ids", script(`test("${id}: is there", () => {});\n`));
+});
+
 test("the head of a folder names its modules", () => {
   const path = "src/limit/mod.rs";
   checkout.assertBreaks("folder-headers", { [path]: append("pub mod stranger;") }, next(path));
