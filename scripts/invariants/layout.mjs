@@ -2,6 +2,9 @@
 import { shippedCode } from "./rust-source.mjs";
 import { blocks } from "./prose.mjs";
 
+/** A module in a file of its own, or written out here for others. */
+const MODULE = /\bmod\s+(?<file>\w+)\s*;|\bpub\s*(?:\([^)]*\)\s*)?mod\s+(?<inline>\w+)\s*\{/g;
+
 /**
  * A file that declares modules begins with a comment that names each, in backticks or as a link.
  */
@@ -9,7 +12,7 @@ export function incompleteHeaders(tree, folders) {
   const found = [];
   for (const file of folders.flatMap((folder) => tree.files(folder, ["rs"]))) {
     const source = tree.source(file);
-    const declared = [...shippedCode(source).matchAll(/\bmod\s+(\w+)\s*;/g)];
+    const declared = [...shippedCode(source).matchAll(MODULE)];
     if (declared.length === 0) continue;
     const isHeader = source.comments[0]?.line === 1 && source.comments[0].text.startsWith("//!");
     const header = isHeader
@@ -17,7 +20,8 @@ export function incompleteHeaders(tree, folders) {
           .map(({ text }) => text)
           .join(" ")
       : "";
-    for (const { 1: name, index } of declared) {
+    for (const { index, groups } of declared) {
+      const name = groups.file ?? groups.inline;
       if (!new RegExp(`[\`[](?:\\w+::)*${name}(?:\\.rs)?[\`\\]]`).test(header)) {
         found.push(`${file}:${source.lineOf(index)}: the header does not name \`${name}\``);
       }
@@ -35,8 +39,17 @@ export function longPage(tree, page, most) {
 }
 
 /** A path of one machine, the number of a tracker or the host of a registry. */
-const PRIVATE =
-  /(?:^|[^A-Za-z0-9_.*-])\/(?:work|root|Users)\/|[Ii]ssue #?[0-9]|(?:registry|index|static)\.[a-z]+\.(?:org|io)|deb\.[a-z]+\.org|py[p]i\.org/;
+const PRIVATE = new RegExp(
+  [
+    String.raw`(?:^|[^A-Za-z0-9_.*-])\/(?:work|root|Users|home)\/`,
+    String.raw`(?:^|[^A-Za-z0-9])[A-Z]:\\{1,2}Users\\`,
+    String.raw`[Ii]ssue #?[0-9]|\b[Ii]ssues?(?:\/| ?#|-)[0-9]|\bpull\/[0-9]|\bGH-[0-9]`,
+    String.raw`\b(?:[Pp]ull [Rr]equest|PR|[Bb]ug|[Tt]icket)[ -]?#?[0-9]`,
+    String.raw`\(#[0-9]+\)|\b(?:[Ff]ix(?:es|ed)?|[Cc]loses?|[Ss]ee) #[0-9]`,
+    String.raw`(?:registry|index|static)\.[a-z]+\.(?:org|io|com)|deb\.[a-z]+\.org`,
+    String.raw`py[p]i\.org|pythonhoste[d]\.org|ghc[r]\.io`,
+  ].join("|"),
+);
 
 const LOCKS = /^(?:Cargo|package-lock)\.(?:lock|json)$/;
 
@@ -56,5 +69,5 @@ export function lockedHosts(tree) {
   const text = tree.read("package-lock.json");
   if (text === undefined) return ["package-lock.json: is missing"];
   const lines = text.split("\n").map((line, index) => `package-lock.json:${index + 1}: ${line.trim()}`);
-  return lines.filter((line) => /"resolved": *"http/.test(line));
+  return lines.filter((line) => /"resolved": *"[a-z+]+:\/\//.test(line));
 }

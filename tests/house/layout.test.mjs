@@ -10,7 +10,12 @@ const next = (path) => `${path}:${nextLine(checkout.read(path))}:`;
 // The words that no file may hold are put together here, or this file would hold them.
 const PRIVATE = {
   "a path of someone's machine": ["see /ro", "ot/notes"],
+  "someone's home": ["see /ho", "me/ann/notes"],
+  "someone's home on Windows": ["see C:\\Us", "ers\\ann"],
   "a tracker's number": ["see iss", "ue #12"],
+  "an address in a tracker": ["see https://example.com/a/b/iss", "ues/12"],
+  "a number that a change mends": ["fixes #", "12"],
+  "a number of a change": ["see pull requ", "est 12"],
   "a registry's host": ["from https://reg", "istry.npmjs.org/x"],
 };
 for (const [title, parts] of Object.entries(PRIVATE)) {
@@ -29,6 +34,11 @@ for (const [title, parts] of Object.entries(PRIVATE)) {
   });
 }
 
+test("words that are also those of trackers may be used of other things", () => {
+  const text = "The actor issues 12 permits, which the isolates pull 3 at a time. /* #123 */ a(#fff)\n";
+  checkout.assertAllows("private-words", { "docs/new-page.md": text });
+});
+
 test("what git ignores is not read", () => {
   checkout.assertAllows("private-words", {
     "target/log.md": PRIVATE["a path of someone's machine"].join(""),
@@ -40,6 +50,12 @@ test("the lock file names no registry", () => {
   checkout.assertBreaks(
     "locked-hosts",
     { "package-lock.json": (text) => text.replace("{\n", `{\n${line}\n`) },
+    "package-lock.json:2:",
+  );
+  const git = line.replace("https", "git+ssh");
+  checkout.assertBreaks(
+    "locked-hosts",
+    { "package-lock.json": (text) => text.replace("{\n", `{\n${git}\n`) },
     "package-lock.json:2:",
   );
   checkout.assertBreaks("locked-hosts", { "package-lock.json": null }, "package-lock.json: is missing");
@@ -79,6 +95,8 @@ test("a fault that only a comment names is told of", () => {
 test("the head of a folder names its modules", () => {
   const path = "src/limit/mod.rs";
   checkout.assertBreaks("folder-headers", { [path]: append("pub mod stranger;") }, next(path));
+  const inline = append("pub(crate) mod stranger {\n    pub fn f() {}\n}\nmod own {}");
+  checkout.assertBreaks("folder-headers", { [path]: inline }, next(path));
   checkout.assertAllows("folder-headers", {
     "src/limit/inner/mod.rs": "//! - [`a`], [`b`](self::b), `c.rs`\nmod a;\nmod b;\nmod c;\n",
   });
