@@ -70,6 +70,7 @@ const ARMED = {
   "file-circles": true,
   "folder-circles": true,
   "parent-child-circles": true,
+  modules: true,
   "folder-headers": true,
   "comment-width": true,
   "comment-openings": true,

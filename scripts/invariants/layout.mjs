@@ -1,4 +1,6 @@
 // Rules about files and folders: heads of folders, lengths of pages, private words.
+import { cratesOf } from "./rust-imports.mjs";
+import { readCrate } from "./rust-modules.mjs";
 import { shippedCode } from "./rust-source.mjs";
 import { blocks } from "./prose.mjs";
 
@@ -28,6 +30,22 @@ export function incompleteHeaders(tree, folders) {
     }
   }
   return found;
+}
+
+/**
+ * Each Rust file of src is a module that ships, by its own name. Other rules follow `mod` alone, so
+ * they would pass over a file that another takes in. Unit tests stand in tests/, or in the file that
+ * they test.
+ */
+export function strayModules(tree) {
+  const modules = cratesOf(tree).flatMap((root) => readCrate(tree, root).modules);
+  const read = new Set(modules.map(({ file }) => file));
+  return tree.files("src", ["rs"]).flatMap((file) => {
+    const source = tree.source(file);
+    const taken = [...source.code.matchAll(/\binclude\s*!|#\[\s*path\s*=|\bcfg_attr\s*\([^\]]*\bpath\s*=/g)];
+    const stray = read.has(file) ? [] : [`${file}: no crate of Cargo.toml has it as a module that ships`];
+    return [...stray, ...taken.map(({ index }) => source.at(index))];
+  });
 }
 
 /** A page has to be there, and to be no longer than so many lines. */

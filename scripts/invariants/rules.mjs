@@ -3,7 +3,7 @@ import { faultIds } from "../fault-ids.mjs";
 import { clockReads, excuses, impurities, onErrorChoices } from "./boundaries.mjs";
 import { fileCircles, folderCircles, parentChildCircles } from "./circles.mjs";
 import { jsArrows } from "./js-imports.mjs";
-import { incompleteHeaders, lockedHosts, longPage, privateWords } from "./layout.mjs";
+import { incompleteHeaders, lockedHosts, longPage, privateWords, strayModules } from "./layout.mjs";
 import { openings, riddles, wideLines, WRITTEN } from "./prose.mjs";
 import { cratesOf, rustArrows } from "./rust-imports.mjs";
 import { longFunctions, MEASURED, median } from "./sizes.mjs";
@@ -49,6 +49,10 @@ export function rulesOf(constants) {
       find: (tree) => faultIds(tree.root),
     },
     ...circleRules(),
+    modules: {
+      title: "each Rust file of src is a module, and none takes in another by include! or a path",
+      find: strayModules,
+    },
     "folder-headers": {
       title: "the head of a folder names all that is in it",
       find: (tree, folders) => incompleteHeaders(tree, folders),

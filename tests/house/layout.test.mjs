@@ -92,6 +92,22 @@ test("a fault that only a comment names is told of", () => {
   checkout.assertAllows("fault-ids", script(`test("${id}: is there", () => {});\n`));
 });
 
+test("a file of src that is no module, or that another takes in, is told of", () => {
+  const stray = { "src/limit/stray.rs": "pub fn f() {}\n" };
+  checkout.assertBreaks("modules", stray, "src/limit/stray.rs: no crate");
+  checkout.assertAllows("modules", { ...stray, "src/limit/mod.rs": append("mod stray;") });
+  checkout.assertBreaks("modules", { "src/bin/new/main.rs": "fn main() {}\n" }, "src/bin/new/main.rs: no crate");
+  const path = "src/limit/mod.rs";
+  for (const line of [
+    'include!("../http/serve.rs");',
+    '#[path = "../http/serve.rs"]\nmod serve;',
+    '#[cfg_attr(windows, path = "../http/serve.rs")]\nmod serve;',
+  ]) {
+    checkout.assertBreaks("modules", { [path]: append(line) }, next(path));
+  }
+  checkout.assertAllows("modules", { [path]: append('// include!("a.rs")\nconst A: &str = include_str!("a");') });
+});
+
 test("the head of a folder names its modules", () => {
   const path = "src/limit/mod.rs";
   checkout.assertBreaks("folder-headers", { [path]: append("pub mod stranger;") }, next(path));
