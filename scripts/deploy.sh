@@ -8,9 +8,14 @@ fi
 if grep -qE '^ORIGIN *= *"https://origin\.example\.com"' wrangler.toml; then
   fail "wrangler.toml: ORIGIN is still the placeholder. Set it to your server, or remove it where a zone's route is used."
 fi
-if ! grep -qE '^ *(routes?) *=|^ *\[\[routes\]\]' wrangler.toml; then
+# A `route` within a table is a limit's; the Worker's own stand above the first table, or are tables themselves.
+own_routes='/^ *\[\[routes\]\]/ { found = 1 } /^ *\[/ { table = 1 } !table && /^ *routes? *=/ { found = 1 } END { exit !found }'
+if ! awk "$own_routes" wrangler.toml; then
   fail "wrangler.toml: there are no routes, so nothing would reach the Worker. Uncomment one of the two ways at its top."
 fi
 scripts/check.sh
+if [ -z "${CLOUDFLARE_API_TOKEN:-}" ] && wrangler whoami </dev/null 2>&1 | grep -q "not authenticated"; then
+  fail "Not logged in to Cloudflare. Run \`npx wrangler login\`, or set CLOUDFLARE_API_TOKEN."
+fi
 wrangler d1 migrations apply DB --remote
 wrangler deploy
