@@ -125,10 +125,10 @@ Penstock is at ${at}, in front of ${process.env.ORIGIN ? ORIGIN : `the demo orig
 curl -i ${at}/hello
 
 # Three attempts a minute and address pass; the fourth is a 429 that says when to come back.
-for i in 1 2 3; do curl -s -o /dev/null -w '%{http_code}\\n' -X POST ${at}/login; done; curl -i -X POST ${at}/login; echo
+for i in 1 2 3; do curl -s -o /dev/null -w '%{http_code} ' -X POST ${at}/login; done; curl -i -X POST ${at}/login; echo
 
 # Three requests a day and key; the fourth has to wait for midnight.
-for i in 1 2 3; do curl -s -o /dev/null -w '%{http_code}\\n' -H 'X-Api-Key: demo' ${at}/reports/today; done; curl -i -H 'X-Api-Key: demo' ${at}/reports/today; echo
+for i in 1 2 3; do curl -s -o /dev/null -w '%{http_code} ' -H 'X-Api-Key: demo' ${at}/reports/today; done; curl -i -H 'X-Api-Key: demo' ${at}/reports/today; echo
 
 Edits under src/ are rebuilt as you save them. Ctrl-C stops everything.
 `);

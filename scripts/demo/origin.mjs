@@ -2,7 +2,7 @@
 //
 //   GET /sse    one server-sent event a second, to see that answers stream
 //   /status/N   answers with status N
-//   /slow/MS    answers after so many milliseconds, 60,000 at most
+//   …/slow/MS   answers after so many milliseconds, 60,000 at most, below any path
 //   anything    method, path, headers and body, as JSON
 
 import http from "node:http";
@@ -23,10 +23,11 @@ function events(response) {
 
 async function answer(request, response) {
   const { method, url, headers } = request;
-  if (url === "/sse") return events(response);
-  const wait = Number(/^\/slow\/(\d{1,5})$/.exec(url)?.[1] ?? 0);
+  const [path] = url.split("?");
+  if (path === "/sse") return events(response);
+  const wait = Number(/\/slow\/(\d{1,5})$/.exec(path)?.[1] ?? 0);
   if (wait > 0) await sleep(Math.min(wait, 60_000));
-  const status = Number(/^\/status\/([2-5]\d\d)$/.exec(url)?.[1] ?? 200);
+  const status = Number(/^\/status\/([2-5]\d\d)$/.exec(path)?.[1] ?? 200);
   const echo = { method, url, headers, body: await text(request) };
   response.writeHead(status, { "content-type": "application/json" });
   response.end(status === 204 || status === 304 ? undefined : JSON.stringify(echo, null, 2) + "\n");
