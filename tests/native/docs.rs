@@ -1,5 +1,6 @@
 //! The pages for people: their examples pass `make check`, their links lead somewhere, and they stay readable.
 
+use crate::support::PLATFORM;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,23 +11,6 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// Pages that scripts write. Their prose is wrapped by those scripts.
 const GENERATED: [&str; 4] = ["docs/benchmarks.md", "docs/fleet.md", "docs/profile.md", "docs/reading.md"];
-
-/// The platform's part of a `wrangler.toml`, which examples leave out.
-const PLATFORM: &str = r#"
-compatibility_flags = ["enable_request_signal"]
-workers_dev = false
-routes = [{ pattern = "api.example.com/*", zone_name = "example.com" }]
-[[durable_objects.bindings]]
-name = "BUCKETS"
-class_name = "BucketActor"
-[[migrations]]
-tag = "v1"
-new_sqlite_classes = ["BucketActor"]
-[[d1_databases]]
-binding = "DB"
-database_name = "penstock"
-database_id = "0"
-"#;
 
 /// One page: its path from the root, and its text.
 struct Page {

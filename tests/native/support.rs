@@ -15,6 +15,23 @@ use penstock::limit::warmup::SavedWarmup;
 use penstock::protocol::rates::{Ask, Demand, Enforcement, Intent, Outcome, Reply, Terms};
 use std::collections::BTreeMap;
 
+/// The platform's part of a valid `wrangler.toml`.
+pub const PLATFORM: &str = r#"
+compatibility_flags = ["enable_request_signal"]
+workers_dev = false
+routes = [{ pattern = "api.example.com/*", zone_name = "example.com" }]
+[[durable_objects.bindings]]
+name = "BUCKETS"
+class_name = "BucketActor"
+[[migrations]]
+tag = "v1"
+new_sqlite_classes = ["BucketActor"]
+[[d1_databases]]
+binding = "DB"
+database_name = "penstock"
+database_id = "0"
+"#;
+
 /// 2026-11-29T18:00:00Z.
 pub const EVENING: Time = Time::from_millis(1_795_975_200_000);
 

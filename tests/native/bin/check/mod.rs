@@ -6,25 +6,9 @@ mod platform;
 mod report;
 mod table;
 
+use crate::support::PLATFORM;
 use std::path::PathBuf;
 use std::process::Command;
-
-/// The platform's part of a valid file.
-const PLATFORM: &str = r#"
-compatibility_flags = ["enable_request_signal"]
-workers_dev = false
-routes = [{ pattern = "api.example.com/*", zone_name = "example.com" }]
-[[durable_objects.bindings]]
-name = "BUCKETS"
-class_name = "BucketActor"
-[[migrations]]
-tag = "v1"
-new_sqlite_classes = ["BucketActor"]
-[[d1_databases]]
-binding = "DB"
-database_name = "penstock"
-database_id = "0"
-"#;
 
 /// One call of the checker.
 struct Run {
