@@ -50,7 +50,8 @@ pub struct HeldPermits {
     guards: Vec<PermitGuard>,
     /// The caps of all permits that the request was given, with those that it gave back early.
     caps: Vec<Rc<Cap>>,
-    env: Env,
+    /// The Worker's environment; `None` where there are no permits.
+    env: Option<Env>,
     begun: Time,
     /// The JavaScript object that gives heartbeats, once the request is at the origin.
     heartbeat: Option<JsValue>,
@@ -67,10 +68,11 @@ pub enum NoAnswer {
 
 impl HeldPermits {
     /// The permits `guards` that the caps gave a request. Counts a heartbeat for each.
-    pub fn new(guards: Vec<PermitGuard>, env: Env) -> HeldPermits {
+    pub fn new(guards: Vec<PermitGuard>, env: &Env) -> HeldPermits {
         let caps = guards.iter().map(|guard| Rc::clone(guard.cap())).collect();
         let begun = clock::now();
         guards.iter().for_each(|guard| guard.heartbeat(begun));
+        let env = (!guards.is_empty()).then(|| env.clone());
         HeldPermits { guards, caps, env, begun, heartbeat: None }
     }
 
@@ -82,8 +84,8 @@ impl HeldPermits {
     /// Starts the heartbeats: the request goes to the origin. The permits outlive this value from
     /// now on, since the origin hears later than the isolate that a client has left.
     pub fn begin(&mut self) {
-        if !self.is_empty() {
-            self.heartbeat = Some(permit_heartbeat::begin(&self.env, &self.lines()));
+        if let Some(env) = &self.env {
+            self.heartbeat = Some(permit_heartbeat::begin(env, &self.lines()));
             self.guards.iter_mut().for_each(PermitGuard::hand_over);
         }
     }

@@ -26,7 +26,6 @@ use crate::runtime::clock;
 use crate::runtime::sync_first::after_response;
 use std::cell::RefCell;
 use std::rc::Rc;
-use worker::Env;
 use worker::wasm_bindgen::JsValue;
 use worker::worker_sys::Context;
 
@@ -34,8 +33,6 @@ use worker::worker_sys::Context;
 pub struct RequestContext<'a> {
     /// The request.
     pub incoming: &'a Incoming<'a>,
-    /// The Worker's bindings.
-    pub env: &'a Env,
     /// The runtime's context, in which work may outlive the request.
     pub context: &'a Context,
     /// The isolate.
@@ -45,9 +42,9 @@ pub struct RequestContext<'a> {
     /// When the request arrived.
     pub began: Time,
     /// The actors of rates and quotas.
-    pub actors: RateObjects,
+    pub actors: &'a RateObjects,
     /// The actors of caps.
-    pub permit_actors: PermitObjects,
+    pub permit_actors: &'a PermitObjects,
 }
 
 impl<'a> RequestContext<'a> {
@@ -93,14 +90,14 @@ impl<'a> RequestContext<'a> {
         if !planned.is_empty() {
             permit_heartbeat::set_holder(self.isolate);
         }
-        let (actors, leases) = (&self.permit_actors, &self.isolate.permit_leases);
+        let (actors, leases) = (self.permit_actors, &self.isolate.permit_leases);
         let calls = PermitCalls { actors, leases, deadline: policy.settings.deadline, wall: clock::now };
         Caps { calls, planned, address, permits: RefCell::default() }
     }
 
     /// The gate, with this isolate's memory.
     pub fn gate(&self) -> Gate<'_, RateObjects> {
-        Gate { actors: &self.actors, state: &self.isolate.gate, timing: self.timing(), wall: clock::now }
+        Gate { actors: self.actors, state: &self.isolate.gate, timing: self.timing(), wall: clock::now }
     }
 
     /// Has the runtime do `background` work after the response.

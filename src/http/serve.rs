@@ -34,16 +34,17 @@ pub async fn serve(request: Request, env: Env, context: Context) -> Result<JsVal
     };
     let text = incoming::text_of(&request, &loaded.asked);
     let incoming = Incoming::parse(&request, &loaded.asked, &text);
+    let permit_actors = PermitObjects { env: env.clone() };
+    // Another handle on the same request; its own `clone` would copy it, body and all.
+    let actors = RateObjects { env, request: Clone::clone(&request) };
     let cx = RequestContext {
         incoming: &incoming,
-        env: &env,
         context: &context,
         isolate: &isolate,
         loaded,
         began: clock::now(),
-        // Another handle on the same request; its own `clone` would copy it, body and all.
-        actors: RateObjects { env: env.clone(), request: Clone::clone(&request) },
-        permit_actors: PermitObjects { env: env.clone() },
+        actors: &actors,
+        permit_actors: &permit_actors,
     };
     match handle(&cx).await {
         Ok(answer) => Ok(answer),
@@ -101,7 +102,7 @@ async fn handle(cx: &RequestContext<'_>) -> Result<JsValue, JsValue> {
     cx.log().decision(&decision, caller, &caps.permits.borrow());
 
     let trace = cx.trace(&decision, decided);
-    let permits = HeldPermits::new(caps.permits.take(), cx.env.clone());
+    let permits = HeldPermits::new(caps.permits.take(), &cx.permit_actors.env);
     let start_background = || cx.start(gate.background(&plan, decision.is_allowed()));
     // While permits are held, nothing is left to `waitUntil` before the origin has answered; the
     // module `http::in_flight` says why.
