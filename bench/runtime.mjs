@@ -1,26 +1,33 @@
-// Starts variants' Workers in one workerd, each on a socket of its own with nothing in front of it. Nothing but the Worker
-// itself is in the path that is measured; a counting run (`count`) puts counters around it.
-import { existsSync } from "node:fs";
+// Starts variants' Workers in one workerd, each on a socket of its own with nothing in front of it.
+// Nothing but the Worker itself is in the path that is measured; a counting run (`count`) puts
+// counters around it, and a run on the `held` clock (the distances `{ actor, d1 }` in milliseconds)
+// counters and the clock: see held/drive.mjs.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
-import { readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join, resolve } from "node:path";
-import { build } from "esbuild";
+import { join } from "node:path";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
 import { compatibility } from "../tests/edge/harness/compatibility.mjs";
+import { modulesOf, ROOT } from "./modules.mjs";
 
-export const ROOT = resolve(import.meta.dirname, "..");
+export { ROOT };
 
-/** A file system in memory, where there is one: nobody waits for a disk then, which favours those who write most. */
+/**
+ * A file system in memory, where there is one: nobody waits for a disk then, which favours those
+ * who write most.
+ */
 const MEMORY = "/dev/shm";
 
-/** With `isolates` more than one, every variant runs in so many, all with the same objects and databases. */
-export async function start(variants, { origin, count = false, isolates = 1 }) {
+/**
+ * With `isolates` more than one, every variant runs in so many, all with the same objects and
+ * databases.
+ */
+export async function start(variants, { origin, count = false, isolates = 1, held }) {
   const state = await mkdtemp(join(existsSync(MEMORY) ? MEMORY : tmpdir(), "penstock-bench-"));
-  const all = { origin, count, written: await compatibility(ROOT) };
+  const all = { origin, written: await compatibility(ROOT) };
   const workers = [];
   for (const variant of variants) {
-    const modules = await modulesOf(variant.worker, count);
+    const modules = await modulesOf(variant.worker, { count, held });
     for (let index = 0; index < isolates; index++) workers.push(workerOf(variant, modules, index, all));
   }
   const runtime = new Miniflare(
@@ -30,7 +37,7 @@ export async function start(variants, { origin, count = false, isolates = 1 }) {
       cf: false,
       telemetry: { enabled: false },
       resourcePersistencePath: state,
-      // What Workers log is thrown away here; saying it is their cost all the same.
+      // Log lines of Workers are thrown away here; saying them is their cost all the same.
       handleStructuredLogs: () => {},
     }),
   );
@@ -53,7 +60,7 @@ class Runtime {
     return this.#runtime.unsafeGetDirectURL(nameOf(id, isolate));
   }
 
-  /** What a counting run has counted so far, in all isolates of a variant. */
+  /** The counts of a counting run so far, in all isolates of a variant. */
   async counts(id, isolates = 1) {
     const sum = {};
     for (let isolate = 0; isolate < isolates; isolate++) {
@@ -68,7 +75,10 @@ class Runtime {
     return Number(await (await fetch(new URL("/rows", await this.url(id)))).text());
   }
 
-  /** Processor time that workerd has used so far, in microseconds; null where the system does not say. */
+  /**
+   * Processor time that workerd has used so far, in microseconds; null where the system does not
+   * say.
+   */
   cpu() {
     try {
       const fields = readFileSync(`/proc/${this.pid}/stat`, "utf8").replace(/^.*\) /, "").split(" ");
@@ -98,51 +108,6 @@ function child() {
   };
   if (!existsSync("/proc/self/stat")) return null;
   return Math.max(...readdirSync("/proc").filter((name) => /^\d+$/.test(name)).filter(ours).map(Number));
-}
-
-async function modulesOf({ entry, wasm, objects = {} }, count) {
-  if (count) return counted(entry, wasm, objects);
-  if (!wasm) return [await bundled({ entryPoints: [join(ROOT, entry)] })];
-  return built(entry);
-}
-
-async function built(entry) {
-  const path = join(ROOT, entry);
-  const wasm = join(path, "../index_bg.wasm");
-  return [
-    { type: "ESModule", path, contents: await readFile(path, "utf8") },
-    { type: "CompiledWasm", path: wasm, contents: await readFile(wasm) },
-  ];
-}
-
-async function bundled(options) {
-  const { outputFiles } = await build({
-    ...options,
-    bundle: true,
-    write: false,
-    format: "esm",
-    target: "esnext",
-    external: ["cloudflare:*", "*.wasm"],
-    nodePaths: (process.env.NODE_PATH ?? "").split(delimiter).filter(Boolean),
-    logLevel: "error",
-  });
-  return { type: "ESModule", path: join(ROOT, "bench/workers/bundle.mjs"), contents: outputFiles[0].text };
-}
-
-/** The Worker with counters around it. */
-async function counted(entry, wasm, objects) {
-  const classes = Object.values(objects).map(
-    ({ class: name, calls }) => `export const ${name} = watchObject(built.${name}, ${JSON.stringify(calls)});`,
-  );
-  const contents = `
-    import * as built from ${JSON.stringify(join(ROOT, entry))};
-    import { watchObject, watchWorker } from "./count.mjs";
-    export default watchWorker(built.default);
-    ${classes.join("\n")}`;
-  const bundle = await bundled({ stdin: { contents, resolveDir: join(ROOT, "bench/workers") } });
-  if (!wasm) return [bundle];
-  const beside = (await built(entry))[1];
-  return [bundle, { ...beside, path: join(ROOT, "bench/workers/index_bg.wasm") }];
 }
 
 function workerOf({ id, worker, origin: forwards }, modules, index, { origin, written }) {

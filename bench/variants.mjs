@@ -1,7 +1,7 @@
-// What is compared: each variant's Worker, its bindings, and what its callers send.
+// The variants that are compared: each one's Worker, its bindings, and what its callers send.
 //
-// Every limiter has the same job for the caller: count this address (Penstock: the address, the key, everyone together, and
-// the key's day), and pass the request on to the origin.
+// Every limiter has the same job for the caller: count this address (Penstock: the address, the
+// key, everyone together, and the key's day), and pass the request on to the origin.
 
 const ADDRESS = "198.51.100.7";
 const KEY = "benchmark-key";
@@ -28,9 +28,9 @@ const rust = (vars = {}) => ({ entry: "bench/passthrough/build/index.js", wasm: 
 const peer = (file, rest = {}) => ({ entry: `bench/workers/${file}.mjs`, ...rest });
 
 /**
- * `role` is what a variant does for its caller: `pass` bounds those that `allow`, `refuse` bounds those that are `refusing`.
- * `limits` says what it enforces, `bucket` that it is a token bucket and no fixed window. `origin: false` leaves `ORIGIN` out.
- * `accept` is what its callers prefer.
+ * `role` is what a variant does for its caller: `pass` bounds those that `allow`, `refuse` bounds
+ * those that are `refusing`. `limits` says what it enforces, `bucket` that it is a token bucket and
+ * no fixed window. `origin: false` leaves `ORIGIN` out. `accept` is what its callers prefer.
  */
 export const VARIANTS = [
   { id: "rust", name: "Bare pass-through, Rust", role: "pass", limits: "none", worker: rust() },
@@ -92,12 +92,20 @@ export const VARIANTS = [
   },
 ];
 
-/** The limiters, each with the same limit for one address, to see how many each admits: `LIMIT` in `PERIOD` seconds. */
-export function limited({ LIMIT, PERIOD }) {
+/** The limiters: Penstock with the vars `penstock`, the others with the vars `peers`. */
+export function limiters({ penstock, peers }) {
   return VARIANTS.filter(({ role }) => role === "allow").map((variant) => {
-    const vars = variant.id === "penstock" ? { LIMIT_BASE: { per_ip: `${LIMIT}/${PERIOD}s` } } : { LIMIT, PERIOD };
+    const vars = variant.id === "penstock" ? penstock : peers;
     return { ...variant, worker: { ...variant.worker, vars } };
   });
+}
+
+/**
+ * The limiters, each with the same limit for one address, to see how many each admits: `LIMIT` in
+ * `PERIOD` seconds.
+ */
+export function limited({ LIMIT, PERIOD }) {
+  return limiters({ penstock: { LIMIT_BASE: { per_ip: `${LIMIT}/${PERIOD}s` } }, peers: { LIMIT, PERIOD } });
 }
 
 /** The bytes of one request. */

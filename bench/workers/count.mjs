@@ -1,24 +1,28 @@
-// Counts what a variant's Worker makes the platform do, where it is billed: calls into Durable Objects, statements to D1, and
-// rows written by both. Put around a Worker for a counting run only; no figure of speed comes from such a run.
+// Counts what a variant's Worker makes the platform do, where it is billed: calls into Durable
+// Objects, statements to D1, and rows written by both. Put around a Worker for a counting run only;
+// no figure of speed comes from such a run.
 
 export const counts = { actors: 0, d1: 0, rows: 0, rowsRead: 0, alarms: 0 };
 
-/** Cursors whose rows have not been added up yet: a cursor knows how many it wrote once it has been read. */
+/**
+ * Cursors whose rows have not been added up yet: a cursor knows how many it wrote once it has been
+ * read.
+ */
 const cursors = [];
 
-function settle() {
+/** Adds up the rows of the cursors so far. */
+export function settle() {
   for (const cursor of cursors.splice(0)) {
     counts.rows += cursor.rowsWritten;
     counts.rowsRead += cursor.rowsRead;
   }
 }
 
-/** Replaces a method of a prototype, once for the whole isolate. */
-function patch(prototype, name, replace) {
+/** Replaces a method of a prototype, once for the whole isolate and each `mark`. */
+export function patch(prototype, name, replace, mark = "counted") {
   const real = prototype?.[name];
-  if (typeof real !== "function" || real.counted) return;
-  prototype[name] = replace(real);
-  prototype[name].counted = true;
+  if (typeof real !== "function" || real[mark]) return;
+  prototype[name] = Object.assign(replace(real), real, { [mark]: true });
 }
 
 function watchStorage(storage) {
@@ -94,7 +98,10 @@ async function rowsInAll(namespace) {
   return (await Promise.all(rows)).reduce((sum, n) => sum + n, 0);
 }
 
-/** A Worker's handler, answering `/counts` itself, and `/rows`: how many rows the objects of its binding `BUCKETS` hold. */
+/**
+ * A Worker's handler, answering `/counts` itself, and `/rows`: how many rows the objects of its
+ * binding `BUCKETS` hold.
+ */
 export function watchWorker(built) {
   const serve =
     typeof built === "function" ? (request, env, ctx) => new built(ctx, env).fetch(request) : (...args) => built.fetch(...args);
