@@ -43,7 +43,7 @@ clean:               ## Remove what builds left (CLEAN=all: the installed tools 
 
 ## Measure it
 
-bench: setup         ## Compare with other limiters on this machine (15 minutes; QUICK=1: two)
+bench: setup         ## Compare with other limiters on this machine (20 minutes; QUICK=1: three; LOG=access.log: its traffic)
 	@scripts/bench.sh
 
 profile: setup       ## Say where a request's processor time goes, and write docs/profile.md (5 minutes)

@@ -1,4 +1,5 @@
-// Traffic with a shape, and what it costs: figures of counting, not of speed. Each is held against its bar.
+// Traffic with a shape, and what it costs: figures of counting, not of speed. Each is held against
+// its bar.
 import { start as startEdge, SECOND } from "../tests/edge/harness/index.mjs";
 import { start } from "./runtime.mjs";
 import { request, VARIANTS } from "./variants.mjs";
@@ -16,7 +17,10 @@ async function withPenstock(vars, options, use) {
 
 const line = (what, figure, bar, holds) => ({ what, figure, bar, holds });
 
-/** One caller, 200 requests a second for ten seconds, from a cold start, within all four of its limits. */
+/**
+ * One caller, 200 requests a second for ten seconds, from a cold start, within all four of its
+ * limits.
+ */
 export function hot({ origin, load }) {
   const vars = {
     LIMIT_BASE: { per_ip: "500/s", global: "5000/s" },
@@ -25,7 +29,7 @@ export function hot({ origin, load }) {
   return withPenstock(vars, { origin, count: true }, async (runtime) => {
     const order = { urls: [await runtime.url("penstock")], head: request(), connections: 32, rate: 200, requests: 2000 };
     const { statuses } = await load(order);
-    // What runs after an answer is still to be counted.
+    // Work that goes on after an answer is still to be counted.
     await new Promise((resolve) => setTimeout(resolve, 2500));
     const counts = await runtime.counts("penstock");
     const per = (n) => (n * 1000) / order.requests;
@@ -58,7 +62,8 @@ export async function slow() {
       await edge.advance(gap);
     }
     const [row] = await edge.d1("SELECT sum(used) AS used FROM quota");
-    // The key's limits are asked at the same time as the address's: a token that a refused request took is the next one's.
+    // The key's limits are asked at the same time as the address's: a token that a refused request
+    // took is the next one's.
     const hand = row.used - expected;
     return [
       line("One request every 10 s against 5/min: decided as GCRA says", `${same} of ${requests}`, `${requests}`, same === requests),
@@ -91,7 +96,8 @@ export function crowd({ origin, load, seconds }) {
   return withPenstock({ LIMIT_BASE: { global: `${rate}/s` } }, { origin, isolates }, async (runtime) => {
     const urls = await Promise.all(Array.from({ length: isolates }, (_, index) => runtime.url("penstock", index)));
     const { passed } = await load({ urls, head: request(), connections: 64, rate: 2 * rate, ms: seconds * 1000 });
-    // The bucket's burst is spent in the first second; what is admitted after the second is the rate alone.
+    // The bucket's burst is spent in the first second; what is admitted after the second is the
+    // rate alone.
     const steady = passed.slice(2, seconds);
     const used = steady.reduce((sum, n) => sum + n, 0) / (steady.length * rate);
     let [sum, over] = [0, 0];

@@ -1,5 +1,5 @@
-// How fast the variants are, side by side: short slots in turn, round after round, so that whatever else the machine does
-// falls on all of them alike.
+// How fast the variants are, side by side: short slots in turn, round after round, so that whatever
+// else the machine does falls on all of them alike.
 import { median } from "./stats.mjs";
 import { request } from "./variants.mjs";
 
@@ -36,7 +36,10 @@ async function slot(runtime, load, { id, role, accept }, { connections, ms }) {
   };
 }
 
-/** How much longer a refused caller waits for the page than for the problem details: the median over the rounds. */
+/**
+ * How much longer a refused caller waits for the page than for the problem details: the median over
+ * the rounds.
+ */
 export function page({ throughput }) {
   const [one] = CONNECTIONS;
   const ratios = throughput["penstock-page"][one].map(({ p50 }, round) => p50 / throughput["penstock-429"][one][round].p50);
@@ -44,7 +47,9 @@ export function page({ throughput }) {
   return { what: "A refusal as a page beside one as problem details: p50 at 1 connection", figure: share.toFixed(2), bar: "≤ 1.2", holds: share <= 1.2 };
 }
 
-/** What each variant makes the platform do, per 1,000 requests of one caller over 16 connections. */
+/**
+ * The platform's work for each variant, per 1,000 requests of one caller over 16 connections.
+ */
 export async function cost(runtime, load, variants, { ms }) {
   const results = {};
   for (const { id, accept } of variants) {

@@ -1,11 +1,12 @@
-// The results as a chart: requests per second at 16 connections, the range over the rounds, and the price.
-import { baseOf, dollars, over, ratio } from "./report.mjs";
+// The results as a chart: requests per second at 16 connections, the range over the rounds, and the
+// price.
+import { dollars } from "../prices.mjs";
+import { escape } from "./svg.mjs";
+import { baseOf, over, ratio } from "./speed.mjs";
 
 const [WIDTH, LEFT, RIGHT, ROW, BAR] = [900, 330, 150, 30, 16];
 const CONNECTIONS = 16;
 const COLOURS = { penstock: "#0b6e8f", bare: "#8a939b", peer: "#c3a15a" };
-
-const escape = (text) => text.replaceAll("**", "").replaceAll("`", "").replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 
 function colour({ id, role }) {
   if (id.startsWith("penstock")) return COLOURS.penstock;
@@ -31,7 +32,7 @@ function group(results, title, variants, top) {
   return { text: `\n  <text x="20" y="${top + 18}" font-size="14" font-weight="600">${title}</text>${rows.join("")}`, bottom: top + 44 + variants.length * ROW };
 }
 
-export function chart(results) {
+export function speedChart(results) {
   const refuses = ({ role }) => role === "refuse" || role === "refusing";
   const allowed = group(results, "Requests passed on", results.variants.filter((variant) => !refuses(variant)), 52);
   const refused = group(results, "Requests refused", results.variants.filter(refuses), allowed.bottom + 8);
