@@ -17,30 +17,41 @@ const AFTER = 5_000;
  */
 const unfinished = ({ underWay }, index) => index === 0 || underWay.sent !== underWay.received || underWay.io > 0;
 
+/** How long an order may take, in milliseconds of the machine's clock. */
+const PATIENCE = 120_000;
+
 /** One isolate, over a WebSocket: one order at a time. */
 class Isolate {
   #socket;
+  #reply;
   /** When it has something to do next, or null. */
   next = null;
-  underWay = { sent: 0, arrived: 0, returned: 0, received: 0, working: 0, io: 0 };
+  underWay = { sent: 0, arrived: 0, returned: 0, received: 0, working: 0, io: 0, own: 0 };
 
   static async open(url) {
     const isolate = new Isolate();
-    isolate.#socket = new WebSocket(url, { perMessageDeflate: false });
-    await once(isolate.#socket, "open");
+    const socket = new WebSocket(url, { perMessageDeflate: false });
+    isolate.#socket = socket;
+    await once(socket, "open");
+    socket.on("message", (data) => isolate.#reply.resolve(JSON.parse(data)));
+    socket.on("close", () => isolate.#reply?.reject(new Error("an isolate has hung up")));
     return isolate;
   }
 
   async order(order) {
+    this.#reply = Promise.withResolvers();
+    const late = () => this.#reply.reject(new Error(`an isolate is late with ${JSON.stringify(this.underWay)}`));
+    const timer = setTimeout(late, PATIENCE);
     this.#socket.send(JSON.stringify(order));
-    const [data] = await once(this.#socket, "message");
-    const reply = JSON.parse(data);
+    const reply = await this.#reply.promise;
+    clearTimeout(timer);
     this.next = reply.next;
     this.underWay = reply.underWay;
     return reply;
   }
 
   close() {
+    this.#socket.removeAllListeners("close");
     this.#socket.terminate();
   }
 }
@@ -55,7 +66,7 @@ class Drive {
   }
 
   async #order(isolate, order) {
-    const { answers } = await isolate.order({ ...order, alone: this.#isolates.length === 1 });
+    const { answers } = await isolate.order(order);
     for (const [n, status, at] of answers) this.#onAnswer(n, status, at - START);
   }
 

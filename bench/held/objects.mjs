@@ -2,7 +2,7 @@
 // ten seconds has forgotten what it had in memory, as on the platform.
 import { DurableObject } from "cloudflare:workers";
 import { patch } from "../workers/count.mjs";
-import { heldEnv, Inside, underWay } from "./bindings.mjs";
+import { changed, heldEnv, Inside, underWay } from "./bindings.mjs";
 import { clock } from "./clock.mjs";
 
 /** How long an idle object stays in memory. */
@@ -28,7 +28,10 @@ export function runAlarms(env) {
     alarms.delete(id);
     const namespace = env[binding];
     underWay.sent += 1;
-    const received = () => (underWay.received += 1);
+    const received = () => {
+      underWay.received += 1;
+      changed();
+    };
     namespace.get(namespace.idFromString(id)).heldAlarm().then(received, received);
   }
 }

@@ -33,14 +33,14 @@ class Session {
     const rests = held.d1.length > 0 && held.distance.d1 > 0;
     const ctx = { waitUntil() {}, passThroughOnException() {} };
     socket.addEventListener("message", async ({ data }) => {
-      const { at, clock: ahead, requests = [], alone, count } = JSON.parse(data);
+      const { at, clock: ahead, requests = [], count } = JSON.parse(data);
       if (ahead) clock.set(ahead);
       if (at) {
         clock.advance(at);
         runAlarms(env);
       }
       for (const one of requests) this.#serve(one, worker, inside, ctx);
-      await quiet({ alone, rests });
+      await quiet(rests);
       if (count) settle();
       const answers = this.#answers.splice(0);
       socket.send(JSON.stringify({ answers, next: least(clock.next(), nextAlarm()), underWay, ...(count && { counts }) }));
@@ -59,15 +59,13 @@ class Session {
 }
 
 /**
- * Resolves when nothing of this isolate is under way; if an object of another isolate may be at
- * rest, only the driver knows.
+ * Resolves when the Worker waits for nothing that ends by itself. Where objects may be at rest,
+ * only the driver knows whether a call does: the object may be in another isolate.
  */
-async function quiet({ alone, rests }) {
+async function quiet(rests) {
   for (;;) {
     for (let turn = 0; turn < TURNS; turn++) await null;
-    const { sent, arrived, returned, received, working, io } = underWay;
-    const calls = alone ? sent !== arrived || returned !== received : !rests && sent !== received;
-    if (working === 0 && io === 0 && !calls) return;
+    if (underWay.own === 0 && (rests || underWay.sent === underWay.received)) return;
     await change();
   }
 }
