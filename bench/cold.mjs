@@ -1,6 +1,6 @@
-// The first request of an isolate. In each round a process starts with a new isolate for each
-// variant. Another Worker in it has answered before, so that no figure has the process's own first
-// request in it.
+// The first request of an isolate. Each variant has a process of its own each time, since isolates of
+// one process share compiled modules. Another Worker in it has answered before, so that no figure has
+// the process's own first request in it.
 import { exampleVars } from "./config.mjs";
 import { median } from "./stats.mjs";
 import { start } from "./runtime.mjs";
@@ -18,27 +18,32 @@ export const COLD = [
   known("object-memory"),
 ];
 
-/** Milliseconds of the first and the hundredth request of each variant, by round. */
+/** Milliseconds of the first request of each variant and of those after it, by round. */
 export async function cold({ origin, load, rounds, say }) {
   const results = Object.fromEntries(COLD.map(({ id }) => [id, { first: [], warm: [] }]));
-  const warm = known("js", { id: "warm" });
   for (let round = 0; round < rounds; round++) {
     const from = round % COLD.length;
-    const turns = [...COLD.slice(from), ...COLD.slice(0, from)];
-    const runtime = await start([warm, ...turns], { origin });
-    try {
-      const order = async (id, requests) => load({ urls: [await runtime.url(id)], head: request(), connections: 1, requests });
-      await order("warm", 50);
-      for (const { id } of turns) {
-        const { p50, statuses } = await order(id, 1);
-        if (statuses[200] !== 1) throw new Error(`${id}: ${JSON.stringify(statuses)}`);
-        results[id].first.push(p50);
-      }
-      for (const { id } of turns) results[id].warm.push((await order(id, 100)).p50);
-    } finally {
-      await runtime.stop();
+    for (const variant of [...COLD.slice(from), ...COLD.slice(0, from)]) {
+      const { first, warm } = await one(variant, { origin, load });
+      results[variant.id].first.push(first);
+      results[variant.id].warm.push(warm);
     }
   }
   for (const { id } of COLD) say(`${id}: ${median(results[id].first).toFixed(1)} ms, ${median(results[id].warm).toFixed(2)} ms warm`);
   return { rounds, names: Object.fromEntries(COLD.map(({ id, name }) => [id, name])), results };
+}
+
+async function one(variant, { origin, load }) {
+  const runtime = await start([known("js", { id: "warm" }), variant], { origin });
+  try {
+    const order = async (id, requests) => {
+      const { p50, statuses } = await load({ urls: [await runtime.url(id)], head: request(), connections: 1, requests });
+      if (statuses[200] !== requests) throw new Error(`${id}: ${JSON.stringify(statuses)}`);
+      return p50;
+    };
+    await order("warm", 50);
+    return { first: await order(variant.id, 1), warm: await order(variant.id, 100) };
+  } finally {
+    await runtime.stop();
+  }
 }

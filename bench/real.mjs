@@ -41,6 +41,14 @@ async function long(variant, mix, { roaming }, ms = LONG) {
   return rest;
 }
 
+const SPANS = { first, long };
+
+/** The spans in which a variant is measured. */
+function spans({ id }, mix, { roaming }, quick) {
+  if (id === "penstock") return quick ? ["first"] : ["first", "long"];
+  return quick && (roaming || !["browsers", "slow"].includes(mix.id)) ? [] : ["first"];
+}
+
 /**
  * The figures by variant, mix and way: `first` of all variants, and `long` of Penstock. A quick run
  * has the peers in two mixes alone, and nothing long.
@@ -48,28 +56,21 @@ async function long(variant, mix, { roaming }, ms = LONG) {
 export async function real({ quick, installed, say }) {
   const all = variants().filter(installed);
   const results = Object.fromEntries(all.map(({ id }) => [id, {}]));
-  const jobs = [];
-  const job = (span, variant, mix, way, work) =>
-    jobs.push(async () => {
-      const begun = performance.now();
-      const done = await work(variant, mix, way);
-      const one = ((results[variant.id][mix.id] ??= {})[way.id] ??= {});
-      one[span] = done;
-      const { requests, actors, d1, rows, statuses } = done;
-      const counts = [actors, d1, rows].map((n) => n.toFixed(0)).join(" / ");
-      const seconds = ((performance.now() - begun) / 1000).toFixed(0);
-      say(`${variant.id}, ${mix.id}, ${way.id}, ${span}: ${requests} requests ${JSON.stringify(statuses)}, ${counts} per 1,000, $${done.dollars.toFixed(2)} (${seconds} s)`);
-    });
-  for (const mix of MIXES) {
-    for (const way of WAYS) {
-      for (const variant of all) {
-        const penstock = variant.id === "penstock";
-        if (penstock && !quick) job("long", variant, mix, way, long);
-        if (penstock || !quick || (["browsers", "slow"].includes(mix.id) && !way.roaming)) job("first", variant, mix, way, first);
-      }
-    }
-  }
-  await together(jobs);
+  const jobs = MIXES.flatMap((mix) =>
+    WAYS.flatMap((way) => all.flatMap((variant) => spans(variant, mix, way, quick).map((span) => ({ span, variant, mix, way })))),
+  );
+  const work = async ({ span, variant, mix, way }) => {
+    const begun = performance.now();
+    const done = await SPANS[span](variant, mix, way);
+    ((results[variant.id][mix.id] ??= {})[way.id] ??= {})[span] = done;
+    const counts = [done.actors, done.d1, done.rows].map((n) => n.toFixed(0)).join(" / ");
+    const seconds = ((performance.now() - begun) / 1000).toFixed(0);
+    const what = `${variant.id}, ${mix.id}, ${way.id}, ${span}: ${done.requests} requests ${JSON.stringify(done.statuses)}`;
+    say(`${what}, ${counts} per 1,000, $${done.dollars.toFixed(2)} (${seconds} s)`);
+  };
+  // The long ones first, so that the short ones fill up the end.
+  jobs.sort((a, b) => (a.span === "long" ? 0 : 1) - (b.span === "long" ? 0 : 1));
+  await together(jobs.map((job) => () => work(job)));
   const names = Object.fromEntries(all.map(({ id, name, limits }) => [id, { name, limits }]));
   return { names, results };
 }

@@ -8,7 +8,7 @@ const cell = ({ first, p50, p99 }) => `${first} / ${p50} / ${p99}`;
 
 export const distanceText = ({ distance, names, results }) => `Milliseconds that a limiter adds where each call to an object takes ${distance.actor} ms and each statement to D1 ${distance.d1} ms, there and back, the same for
 all: a caller's first request / p50 / p99. A bare pass-through adds 0. Time stands still but for these journeys, so the figures are those of the journeys
-alone, and the same on any machine. Penstock has the example configuration, the others its limit for the address.
+alone, whatever the machine. Penstock has the example configuration, the others its limit for the address.
 
 ![Latency by class of caller](benchmarks-distance.svg)
 
@@ -40,9 +40,9 @@ export function coldText({ rounds, names, results }) {
     const [middle, low, high] = one(results[id].first);
     return [name, `${middle} (${low}–${high})`, median(results[id].warm).toFixed(2)];
   });
-  return `The first request of an isolate: medians of ${rounds} processes, with the lowest and highest. A process starts with a new isolate for each of these, another
-Worker in it answers fifty requests, and then each gets its first one. The isolate is loaded by then; its module begins, its code runs for the first time, and
-an object is made where there is one. No distance is in it.
+  return `The first request of a new isolate: medians of ${rounds} processes for each of these, with the lowest and highest. A process starts, another Worker in it answers
+fifty requests, and then this one gets its first. The isolate is loaded by then; its module begins, its code runs for the first time, and an object is made
+where there is one. No distance is in it.
 
 ${table(["", "first request, ms", "later ones, p50, ms"], rows)}`;
 }

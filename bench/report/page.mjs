@@ -39,7 +39,7 @@ export function page(results, old) {
 This page answers: what do requests, latency and platform calls cost with Penstock, beside other limiters?
 
 Written by \`make bench\`. ${results.quick ? "**This was a quick run: too short to quote.** " : ""}${os.cpus().length} × ${cpu.model.trim()}, ${os.type()} ${os.release().split("-")[0]}, workerd ${results.workerd}; callers, origin and runtime
-share the machine. Counts, rows and the milliseconds of distance are exact on any machine; speeds are not.
+share the machine. Calls, rows and the milliseconds of distance hardly depend on the machine; speeds and cold isolates do.
 
 ${sections.join("\n")}
 ## How it is measured
@@ -49,7 +49,7 @@ ${HOW}${results.missing.length > 0 ? `- Not compared, since the packages are not
 
 const HOW = `- Real traffic and distance run on the real runtime with real objects and databases, but on a clock that stands still until nothing more can happen, and then
   goes on to the next request, timer or alarm (\`bench/held/\`). So half an hour takes as long as the work in it. An object that nobody has called for ten
-  seconds has forgotten what it had in memory, as on the platform. The callers are seeded (\`bench/traffic/\`): all limiters get the same requests.
+  seconds has forgotten what it had in memory, as on the platform. The origin answers at once. The callers are seeded (\`bench/traffic/\`): all limiters get the same requests.
 - The first 50 seconds and the distances are stepped by 5 ms, the half hour by 50 ms, with nothing taking any time.
 - \`make bench LOG=access.log\` counts what the traffic of an access log costs with the configuration in \`wrangler.toml\`.
 - In all else, Workers run in one workerd, started by miniflare, each on a socket of its own with nothing in front of it (\`wrangler dev\` would add a

@@ -14,23 +14,24 @@ const [WIDTH, LEFT, RIGHT, ROW, BAR] = [900, 400, 110, 22, 14];
  */
 export function barChart({ title, subtitle, groups, most, mark }) {
   const x = (value) => LEFT + ((WIDTH - LEFT - RIGHT) * Math.min(value, most)) / most;
-  let y = 62;
+  const top = mark ? 76 : 62;
+  let y = top;
   const parts = groups.map((group) => {
     const head = `\n  <text x="20" y="${y + 14}" font-size="13" font-weight="600">${escape(group.title)}</text>`;
     y += 24;
     const bars = group.bars.map((bar) => {
-      const top = y;
+      const at = y;
       y += ROW;
       return `
-  <text x="${LEFT - 10}" y="${top + 11}" text-anchor="end">${escape(bar.name)}</text>
-  <rect x="${LEFT}" y="${top}" width="${Math.max(1, x(bar.value) - LEFT).toFixed(1)}" height="${BAR}" rx="2" fill="${bar.colour}"/>
-  <text x="${(x(bar.value) + 8).toFixed(1)}" y="${top + 11}">${escape(bar.label)}</text>`;
+  <text x="${LEFT - 10}" y="${at + 11}" text-anchor="end">${escape(bar.name)}</text>
+  <rect x="${LEFT}" y="${at}" width="${Math.max(1, x(bar.value) - LEFT).toFixed(1)}" height="${BAR}" rx="2" fill="${bar.colour}"/>
+  <text x="${(x(bar.value) + 8).toFixed(1)}" y="${at + 11}">${escape(bar.label)}</text>`;
     });
     y += 10;
     return head + bars.join("");
   });
   const line = mark
-    ? `\n  <path d="M${x(mark.value).toFixed(1)} 58V${y - 6}" stroke="${COLOURS.bare}" stroke-dasharray="4 3"/>\n  <text x="${x(mark.value).toFixed(1)}" y="54" text-anchor="middle" fill="#5b646b">${escape(mark.label)}</text>`
+    ? `\n  <path d="M${x(mark.value).toFixed(1)} ${top - 4}V${y - 6}" stroke="${COLOURS.bare}" stroke-dasharray="4 3"/>\n  <text x="${x(mark.value).toFixed(1)}" y="${top - 8}" text-anchor="middle" fill="#5b646b">${escape(mark.label)}</text>`
     : "";
   const height = y + 4;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" font-family="system-ui, sans-serif" font-size="12" fill="${INK}" role="img" aria-label="${escape(title)}">
