@@ -9,16 +9,18 @@ use crate::http::incoming;
 use crate::identity::digest::Digester;
 use crate::limit::time::Time;
 use crate::log;
+use crate::log::lines::misconfigured_line;
 use crate::log::refusal_sampler::RefusalSampler;
 use crate::log::warnings::RecentWarnings;
-use crate::policy::{Fault, Policy};
+use crate::policy::{Fault, Policy, Reading};
+use crate::runtime::clock;
 use serde_json::Value;
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use worker::js_sys::{Array, JSON, Math, Object, Reflect};
 use worker::wasm_bindgen::{JsCast, JsValue};
-use worker::{Env, console_warn};
+use worker::{Env, console_error, console_warn};
 
 thread_local! {
     static ISOLATE: OnceCell<Rc<Isolate>> = const { OnceCell::new() };
@@ -27,8 +29,11 @@ thread_local! {
 /// The configuration, read once, and the isolate's own memory.
 #[derive(Debug)]
 pub struct Isolate {
-    /// The configuration; `None` where it has faults. The faults were logged when it was read.
+    /// The configuration. Where it has faults, it is the one without limits that
+    /// `MISCONFIGURED = "open"` asks for, or else `None`.
     pub loaded: Option<LoadedPolicy>,
+    /// The line about the faults of the configuration; `None` where it has none.
+    misconfigured: Option<String>,
     /// The memory of the gate.
     pub gate: GateState,
     /// The retry times that refused callers were told.
@@ -83,14 +88,31 @@ impl Isolate {
         }
     }
 
-    fn read(env: &Env) -> Isolate {
-        let policy = Policy::read(&vars(env.unchecked_ref())).and_then(|policy| bound(policy, env));
-        for fault in policy.as_ref().err().into_iter().flatten() {
-            log::fault(&fault.location, &fault.problem);
+    /// Logs the faults of the configuration, if it has any, unless they were logged a moment ago.
+    pub fn tell_faults(&self) {
+        let Some(line) = &self.misconfigured else { return };
+        if self.recent_warnings.borrow_mut().is_due("misconfigured".to_owned(), clock::now()) {
+            console_error!("{line}");
         }
-        let budget = policy.as_ref().ok().and_then(|policy| policy.settings.budget);
+    }
+
+    fn read(env: &Env) -> Isolate {
+        let mut reading = Reading::new(&vars(env.unchecked_ref()));
+        for Fault { location, problem } in &reading.near_misses {
+            log::warning(location, problem);
+        }
+        let secret = reading.written.settings.secret.as_ref();
+        if let Some(weakness) = secret.and_then(|secret| secret.weakness()) {
+            log::warning("SECRET", &weakness);
+        }
+        let missing = missing_bindings(&reading.written, env);
+        reading.faults.extend(missing);
+        let (policy, faults) = reading.into_policy();
+        let misconfigured = (!faults.is_empty()).then(|| misconfigured_line(&faults, policy.is_some()));
+        let budget = policy.as_ref().and_then(|policy| policy.settings.budget);
         Isolate {
-            loaded: policy.ok().map(LoadedPolicy::new),
+            loaded: policy.map(LoadedPolicy::new),
+            misconfigured,
             gate: GateState::new(Math::random().to_bits(), budget),
             retry_spread: RefCell::default(),
             refusal_sampler: RefCell::default(),
@@ -100,9 +122,13 @@ impl Isolate {
     }
 }
 
-/// Adds a fault for each Durable Object or D1 binding that `policy` needs and `env` lacks.
-fn bound(policy: Policy, env: &Env) -> Result<Policy, Vec<Fault>> {
+/// Returns a fault for each Durable Object or D1 binding that `policy` needs and `env` lacks.
+fn missing_bindings(policy: &Policy, env: &Env) -> Vec<Fault> {
     let mut faults = Vec::new();
+    // Under `MODE = "off"` nothing is asked.
+    if policy.settings.mode.is_none() {
+        return faults;
+    }
     let mut missing = |place: &str, problem: &str| {
         faults.push(Fault { location: place.to_string(), problem: problem.to_string() });
     };
@@ -112,7 +138,7 @@ fn bound(policy: Policy, env: &Env) -> Result<Policy, Vec<Fault>> {
     if (policy.has_quota() || policy.settings.budget.is_some()) && env.d1("DB").is_err() {
         missing("DB", "there is no D1 database binding of this name, and a daily quota or a BUDGET needs one");
     }
-    if faults.is_empty() { Ok(policy) } else { Err(faults) }
+    faults
 }
 
 /// The vars and secrets in `env`: strings, numbers, booleans, arrays and plain objects. Bindings,

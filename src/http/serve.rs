@@ -29,6 +29,7 @@ use worker::worker_sys::Context;
 /// The runtime's error, if it rejects a response that Penstock makes.
 pub async fn serve(request: Request, env: Env, context: Context) -> Result<JsValue, JsValue> {
     let isolate = Isolate::get(&env);
+    isolate.tell_faults();
     let Some(loaded) = &isolate.loaded else {
         return fail(&request, Failure::Misconfigured, &Settings::default()).map(JsValue::from);
     };

@@ -11,6 +11,12 @@ use core::fmt;
 use core::num::NonZeroU32;
 use core::str::FromStr;
 
+/// The least length of a `SECRET`, in bytes. A shorter one may be found by trying texts.
+const LEAST_SECRET_LENGTH: usize = 16;
+
+/// The least number of different bytes in a `SECRET`. Random texts of 16 bytes have more.
+const LEAST_SECRET_VARIETY: usize = 6;
+
 /// The deployment's `SECRET`. `Debug` prints nothing of it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
@@ -54,6 +60,17 @@ impl Secret {
     /// nothing.
     pub fn new(text: &str) -> Option<Secret> {
         (!text.trim().is_empty()).then(|| Secret(text.to_owned()))
+    }
+
+    /// Returns the reason why the secret may be guessed, without a word of it. `None`: it is long
+    /// and varied enough.
+    pub fn weakness(&self) -> Option<String> {
+        let variety = (0..=u8::MAX).filter(|byte| self.0.as_bytes().contains(byte)).count();
+        (self.0.len() < LEAST_SECRET_LENGTH || variety < LEAST_SECRET_VARIETY).then(|| {
+            format!(
+                "can be guessed: it has under {LEAST_SECRET_LENGTH} bytes, or fewer than {LEAST_SECRET_VARIETY} different ones; `openssl rand -base64 32` makes a good one"
+            )
+        })
     }
 }
 

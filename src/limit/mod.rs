@@ -4,6 +4,7 @@
 //! - [`time`]: points and spans of time that saturate.
 //! - [`parse`]: the text of a limit, such as `100/s burst 200`, to a rate or a quota.
 //! - [`parse_error`]: the sentence that tells an operator why a text is not a limit.
+//! - `suggestion`: the period or zone that was probably meant, for `make check`.
 //! - [`rate`]: a rate or quota with its bounds, and its canonical text.
 //! - [`calendar`]: time zones, and the local day that a quota counts.
 //! - [`gcra`]: the algorithm that decides about a rate.
@@ -26,5 +27,7 @@ pub mod monotonic;
 pub mod parse;
 pub mod parse_error;
 pub mod rate;
+#[cfg(not(target_arch = "wasm32"))]
+mod suggestion;
 pub mod time;
 pub mod warmup;

@@ -4,6 +4,8 @@
 use crate::limit::calendar::Zone;
 use crate::limit::parse_error::ParseError;
 use crate::limit::rate::{Allowance, DAY, HOUR, MAX_COUNT, MAX_PERIOD, MINUTE, Quota, Rate, SECOND, check_bounds};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::limit::suggestion;
 use crate::limit::time::Span;
 use core::str::FromStr;
 
@@ -54,6 +56,14 @@ fn read_quota<'a>(count: u64, mut words: impl Iterator<Item = &'a str> + Clone) 
         return Err(ParseError::new(format!(
             "a calendar quota has no burst, expected {count}/day, or a rolling rate such as {count}/24h burst {count}"
         )));
+    }
+    // `America/New York` is two words.
+    #[cfg(not(target_arch = "wasm32"))]
+    if words.clone().count() > 1 {
+        let text = words.clone().collect::<Vec<_>>().join(" ");
+        if let Some(meant) = suggestion::zone(&text) {
+            return Err(ParseError::new(format!("unknown zone {text:?}; did you mean {meant}?")));
+        }
     }
     let zone = words.next().map_or(Ok(Zone::utc()), str::parse)?;
     expect_end(words)?;
@@ -112,6 +122,10 @@ fn unknown_period(text: &str) -> ParseError {
     let lower = text.to_ascii_lowercase();
     if lower != text && (lower == "day" || read_period(&lower).is_ok()) {
         return ParseError::new(format!("unknown period {text:?}, expected {lower} in lower case"));
+    }
+    #[cfg(not(target_arch = "wasm32"))]
+    if let Some(meant) = suggestion::period(&lower) {
+        return ParseError::new(format!("unknown period {text:?}; did you mean {meant}?"));
     }
     ParseError::new(format!("unknown period {text:?}, expected s, min, h, day, or a count such as 30s"))
 }

@@ -2,12 +2,15 @@
 
 use crate::gate::decision::{CapRefusal, Reason, Refusal};
 use crate::identity::Subject;
-use crate::policy::{Block, Policy, Scope};
+use crate::policy::{Block, Fault, Policy, Scope};
 use serde::Serialize;
 
 /// The most characters of a text from the platform or a client. Longer texts are cut, so that no
 /// client can fill the log.
 const LONGEST: usize = 300;
+
+/// The most faults in one line.
+const MOST_FAULTS: usize = 20;
 
 /// The effect of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -167,6 +170,15 @@ pub fn counted_line(key: &RefusalKey, count: u64, policy: &Policy) -> String {
     line.json()
 }
 
+/// The line about the `faults` of a configuration. `is_open`: requests pass without limits in spite
+/// of them, and are not refused.
+pub fn misconfigured_line(faults: &[Fault], is_open: bool) -> String {
+    let effect = if is_open { "requests pass without limits" } else { "every request is refused" };
+    let told = faults.iter().take(MOST_FAULTS).map(|fault| cut(&fault.to_string()));
+    let problem = core::iter::once(effect.to_owned()).chain(told).collect::<Vec<_>>().join("; ");
+    event_text("misconfigured", "vars", problem)
+}
+
 /// The line of a warning about `place`.
 pub(super) fn warning_line(place: &str, problem: &str) -> String {
     event_line("warning", place, problem)
@@ -174,7 +186,11 @@ pub(super) fn warning_line(place: &str, problem: &str) -> String {
 
 /// The line of an event at `place`: a limit, a cap, or a part of the Worker.
 pub(super) fn event_line(event: &'static str, place: &str, problem: &str) -> String {
-    serde_json::to_string(&EventLine { event, place, problem: cut(problem) }).unwrap_or_default()
+    event_text(event, place, cut(problem))
+}
+
+fn event_text(event: &'static str, place: &str, problem: String) -> String {
+    serde_json::to_string(&EventLine { event, place, problem }).unwrap_or_default()
 }
 
 fn cut(text: &str) -> String {

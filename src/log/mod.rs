@@ -13,7 +13,7 @@ use crate::gate::decision::{CapRefusal, Refusal};
 use crate::identity::Subject;
 use crate::policy::{Block, Policy};
 use lines::{Effect, RefusalKey, blocked_line, cap_refusal_line, counted_line, event_line, refusal_line, warning_line};
-use worker::{console_error, console_log, console_warn};
+use worker::{console_log, console_warn};
 
 /// Logs a refusal by a limit. `ray` is the request's `CF-Ray`.
 pub fn refusal(refusal: &Refusal<'_>, effect: Effect, ray: Option<&str>) {
@@ -45,9 +45,4 @@ pub fn cap_resized(cap: &str, old: u64, new: u64) {
 /// Logs a warning about `place`: a limit, a cap, or a part of the Worker.
 pub fn warning(place: &str, problem: &str) {
     console_warn!("{}", warning_line(place, problem));
-}
-
-/// Logs a fault of the configuration at `place`.
-pub fn fault(place: &str, problem: &str) {
-    console_error!("{}", warning_line(place, problem));
 }

@@ -46,9 +46,9 @@ impl RecentWarnings {
         self.is_due(format!("{name} again"), now).then(|| event_line("restored", name, "is checked again"))
     }
 
-    /// Returns whether the interval after the last line about `key` is over, and begins another. It
+    /// Whether the interval after the last line about `key` is over. If it is, begins another. It
     /// is also over when the clock has stepped back behind that line.
-    fn is_due(&mut self, key: String, now: Time) -> bool {
+    pub fn is_due(&mut self, key: String, now: Time) -> bool {
         let is_recent = self.last.get(&key).is_some_and(|last| now < last.plus(INTERVAL) && now >= *last);
         if !is_recent {
             self.last.insert(key, now);

@@ -76,14 +76,14 @@ pub(super) fn read(
     let fields = json_table::fields(var, value, faults)?;
     let table = TableFields { var, fields: &fields };
     for field in fields.keys().filter(|field| !known_names::is_field(field)) {
-        faults.add(table.location(field), known_names::unknown_field(field));
+        faults.add(table.location(field), known_names::unknown_field(var, field));
     }
     let is_base = var == BASE;
 
     let routes = read_routes(&table, is_base, faults);
     let allowed: Vec<Allowed<'_>> =
         SCOPES.iter().filter_map(|(field, scope)| Allowed::read(&table, field, *scope, faults)).collect();
-    let cost = table.read("cost", faults, |value| value::whole_number(value, 1, u64::MAX));
+    let cost = table.read("cost", faults, |value| value::whole_number_or_text(value, 1, u64::MAX, ""));
     let mode = table.read("mode", faults, |value| value::choice(value, MODES)).unwrap_or(Some(Mode::Enforce));
     let on_error = table.read("on_error", faults, |value| value::choice(value, ON_ERROR));
     let exempt = read_exempt(&table, is_base, faults);

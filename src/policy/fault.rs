@@ -35,6 +35,11 @@ impl Faults {
         read.map_err(|problem| self.add(location, problem)).ok()
     }
 
+    /// Returns the number of faults so far.
+    pub(super) fn count(&self) -> usize {
+        self.0.len()
+    }
+
     pub(super) fn into_vec(self) -> Vec<Fault> {
         self.0
     }

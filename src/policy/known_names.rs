@@ -1,9 +1,14 @@
 //! The names that the configuration knows, and the meaning of a name that it does not know.
 
+use serde_json::Value;
+
+use crate::policy::edit_distance::{canonical, closest, is_within};
 use crate::policy::value;
 
 /// The vars that are not limits. [`settings`](crate::policy::settings) reads them.
 const SETTINGS: &[&str] = &[
+    "MODE",
+    "MISCONFIGURED",
     "ORIGIN",
     "KEY",
     "HEADERS",
@@ -66,26 +71,75 @@ pub(super) enum Var {
     Misspelt(String),
 }
 
-/// Returns the kind of the var `name`.
-pub(super) fn classify(name: &str) -> Var {
+/// Returns the kind of the var `name`, which holds `value`.
+pub(super) fn classify(name: &str, value: &Value) -> Var {
     if name.starts_with("LIMIT_") {
         return Var::Limit;
     }
     if SETTINGS.contains(&name) {
         return Var::Setting;
     }
+    // A platform binding has a name of its operator's choice.
+    let problem = if value.is_null() { None } else { near_miss(name, value) };
+    problem.map_or(Var::Foreign, Var::Misspelt)
+}
+
+/// Returns the problem with a var that most likely is meant for Penstock. `None`: it is not.
+fn near_miss(name: &str, value: &Value) -> Option<String> {
     let upper = canonical(name);
-    let first_word = upper.split_once('_').map(|(word, _)| word);
-    if upper.starts_with("LIMIT") || first_word.is_some_and(|word| is_within(word.as_bytes(), b"LIMIT", 1)) {
-        return Var::Misspelt(
-            "reads like a limit, but a limit's name starts with `LIMIT_`, such as `LIMIT_LOGIN`".to_owned(),
-        );
+    let text_table = value.as_str().filter(|text| text.trim_start().starts_with('{'));
+    let text_table = text_table.and_then(|text| serde_json::from_str(text).ok());
+    let table = text_table.as_ref().or(Some(value)).and_then(Value::as_object);
+    if let Some(inner) = table.and_then(|table| table.keys().find(|key| key.starts_with("LIMIT_"))) {
+        return Some(format!("holds {inner}, which means nothing in here: its heading is [vars.{inner}]"));
+    }
+    let (first, rest) = upper.split_once('_').unwrap_or((&upper, ""));
+    let is_limit = upper.starts_with("LIMIT") || (!rest.is_empty() && is_within(first.as_bytes(), b"LIMIT", 1));
+    if is_limit || table.is_some_and(|table| table.keys().any(|key| is_limit_field(key))) {
+        let rest = if is_limit && !rest.is_empty() { rest } else { upper.strip_prefix("LIMIT").unwrap_or(&upper) };
+        let rest = rest.strip_suffix("_LIMIT").unwrap_or(rest).trim_start_matches('_');
+        let example = if rest.len() < 2 { "LOGIN" } else { rest };
+        return Some(format!("reads like a limit, but a limit's name starts with `LIMIT_`, such as `LIMIT_{example}`"));
+    }
+    let meant = |known: &str| format!("unknown var; did you mean `{known}`?");
+    if SETTINGS.contains(&upper.as_str()) {
+        return Some(meant(&upper));
+    }
+    let lower = upper.to_ascii_lowercase();
+    if FIELDS.iter().any(|(field, effect)| *field == name || (*field == lower && *effect != Effect::Modifies)) {
+        return Some(format!(
+            "`{lower}` is a field of a binding, and this is none: write it below [vars.LIMIT_BASE] or another binding"
+        ));
     }
     // Short names have many neighbours with another meaning, so a guess goes one edit far. The same
-    // holds near BUDGET: a BUCKET is likely to belong to another program.
-    let max_edits = |known: &str| if known.len() >= 6 && known != "BUDGET" { 2 } else { 1 };
-    let closest = closest(name, SETTINGS.iter().copied(), max_edits);
-    closest.map_or(Var::Foreign, |known| Var::Misspelt(format!("unknown var; did you mean `{known}`?")))
+    // holds near BUDGET: a BUCKET is likely to belong to another program, as a MODEL or NODE is.
+    let max_edits: fn(&str) -> u8 = |known| match known {
+        "MODE" => 0,
+        "BUDGET" => 1,
+        _ if known.len() >= 6 => 2,
+        _ => 1,
+    };
+    other_word(&upper).or_else(|| closest(name, SETTINGS, max_edits)).map(meant)
+}
+
+/// Whether a table with the field `name` can only be a limit.
+fn is_limit_field(name: &str) -> bool {
+    ["per_ip", "per_key", "global", "in_flight", "sockets", "exempt"].contains(&name)
+}
+
+/// Returns the address list that `name`, in upper case, calls by another word.
+fn other_word(name: &str) -> Option<&'static str> {
+    let name = name.replace('_', "");
+    let ends = ["", "ED", "LIST", "LISTED", "IPS", "EDIPS"];
+    let begins =
+        |words: &[&str]| words.iter().any(|word| name.strip_prefix(word).is_some_and(|end| ends.contains(&end)));
+    if begins(&["ALLOW", "WHITE"]) {
+        Some("ALLOW")
+    } else if begins(&["BLOCK", "BLACK", "DENY", "BAN", "BANN"]) {
+        Some("BLOCK")
+    } else {
+        None
+    }
 }
 
 /// Whether a `LIMIT_` table knows the field `name`.
@@ -98,59 +152,23 @@ pub(super) fn fields_with(effect: Effect) -> impl Iterator<Item = &'static str> 
     FIELDS.iter().filter(move |(_, its)| *its == effect).map(|(name, _)| *name)
 }
 
-/// Returns the problem with a field `name` that no table knows.
-pub(super) fn unknown_field(name: &str) -> String {
-    match closest(name, field_names(), |_| 2) {
+/// Returns the problem with a field `name` of the binding in `var` that no table knows.
+pub(super) fn unknown_field(var: &str, name: &str) -> String {
+    if SETTINGS.contains(&name) {
+        return format!(
+            "a var of the whole deployment, and lines below [vars.{var}] belong to {var}: move it up, directly below [vars]"
+        );
+    }
+    if name.starts_with("LIMIT_") {
+        return format!("a limit within {var}, where it means nothing: its heading is [vars.{name}]");
+    }
+    let names: Vec<&str> = field_names().collect();
+    match closest(name, &names, |_| 2) {
         Some(known) => format!("unknown field; did you mean `{known}`?"),
-        None => {
-            let names: Vec<&str> = field_names().collect();
-            format!("unknown field, expected {}", value::join_names(&names, "or"))
-        }
+        None => format!("unknown field, expected {}", value::join_names(&names, "or")),
     }
 }
 
-fn field_names() -> impl Iterator<Item = &'static str> + Clone {
+fn field_names() -> impl Iterator<Item = &'static str> {
     FIELDS.iter().map(|(name, _)| *name)
-}
-
-/// Returns the known name with the fewest edits from `name`, and at most `max_edits` of its own.
-/// `None`: all are further away.
-fn closest<'a>(
-    name: &str,
-    known: impl Iterator<Item = &'a str> + Clone,
-    max_edits: impl Fn(&str) -> u8,
-) -> Option<&'a str> {
-    let name = canonical(name);
-    (0..=2).find_map(|edits| {
-        known
-            .clone()
-            .find(|known| edits <= max_edits(known) && is_within(name.as_bytes(), canonical(known).as_bytes(), edits))
-    })
-}
-
-/// Returns `name` in upper case and with underscores. Two known names never differ in these alone,
-/// so such a difference is no edit.
-fn canonical(name: &str) -> String {
-    name.to_ascii_uppercase().replace('-', "_")
-}
-
-/// Whether at most `edits` edits turn `left` into `right`. An edit is one letter too many, too few
-/// or wrong, or two neighbours swapped (the distance of Damerau and Levenshtein).
-fn is_within(left: &[u8], right: &[u8], edits: u8) -> bool {
-    match (left, right) {
-        ([], []) => return true,
-        ([a, left @ ..], [b, right @ ..]) if a == b => return is_within(left, right, edits),
-        _ => {}
-    }
-    let Some(edits) = edits.checked_sub(1) else { return false };
-    let swapped = match (left, right) {
-        ([a, b, left @ ..], [c, d, right @ ..]) => a == d && b == c && is_within(left, right, edits),
-        _ => false,
-    };
-    let shorter_left = left.split_first().map(|(_, rest)| rest);
-    let shorter_right = right.split_first().map(|(_, rest)| rest);
-    swapped
-        || shorter_left.is_some_and(|left| is_within(left, right, edits))
-        || shorter_right.is_some_and(|right| is_within(left, right, edits))
-        || shorter_left.zip(shorter_right).is_some_and(|(left, right)| is_within(left, right, edits))
 }

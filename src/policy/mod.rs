@@ -39,11 +39,13 @@
 //!
 //! - `read`: all vars → a policy;
 //! - `known_names`: the names of vars and fields, and guesses at misspelt ones;
+//! - `edit_distance`: how far a name is from the known ones;
 //! - `json_table`: one table and its lists;
 //! - `allowed`: the fields that hold limits;
 //! - `route_parse`: the text of a route pattern;
 //! - `origin`: the URL of the origin;
 //! - `value`: single values, such as a number or a duration;
+//! - `deployment_mode`: the effect of `MODE` on all limits and caps;
 //! - `priority_effect`: the priorities that meet each cap, and priorities without effect;
 //! - `fault`: the faults, and their locations.
 //!
@@ -58,6 +60,8 @@ mod allowed;
 mod binding;
 pub mod capacity;
 mod cors;
+mod deployment_mode;
+mod edit_distance;
 pub mod fault;
 mod host;
 mod json_table;
@@ -87,4 +91,5 @@ pub use limit::{Limit, Mode, OnError, Scope};
 pub use model::Policy;
 pub use operator_message::OperatorMessage;
 pub use priority::Priority;
-pub use settings::{HeaderStyle, Settings};
+pub use read::Reading;
+pub use settings::{HeaderStyle, Misconfigured, Settings};

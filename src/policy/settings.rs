@@ -9,6 +9,7 @@ use crate::limit::time::Span;
 use crate::policy::access::{self, Access};
 use crate::policy::cors::Cors;
 use crate::policy::fault::Faults;
+use crate::policy::limit::{MODES, Mode};
 use crate::policy::{origin, value};
 
 /// `HEADERS`: the rate headers that answers carry.
@@ -24,9 +25,22 @@ pub enum HeaderStyle {
     None,
 }
 
+/// `MISCONFIGURED`: the fate of requests while the configuration has a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Misconfigured {
+    /// Every request is answered with 500.
+    Closed,
+    /// Requests go on to the origin and meet no limit.
+    Open,
+}
+
 /// The vars that are not limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
+    /// `MODE`: whether any limit or cap of the deployment refuses. `None` is `off`: none is asked.
+    pub mode: Option<Mode>,
+    /// `MISCONFIGURED`: the fate of requests while the configuration has a fault.
+    pub misconfigured: Misconfigured,
     /// `ORIGIN` with its path prefix and without a slash at the end:
     /// `https://origin.example.com/v2`. `None`: requests go on to the origin of their route.
     pub origin: Option<String>,
@@ -56,6 +70,8 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Settings {
         Settings {
+            mode: Some(Mode::Enforce),
+            misconfigured: Misconfigured::Closed,
             origin: None,
             headers: HeaderStyle::Draft11,
             cors: Cors::default(),
@@ -102,6 +118,8 @@ fn set(settings: &mut Settings, name: &str, value: &Value) -> Result<(), String>
             let text = value.as_str().ok_or("not a text, expected a long random one")?;
             settings.secret = Some(Secret::new(text).ok_or("empty, expected a long random text, or no SECRET at all")?);
         }
+        "MODE" => settings.mode = value::choice(value, MODES)?,
+        "MISCONFIGURED" => settings.misconfigured = value::choice(value, MISCONFIGURED)?,
         "HEADERS" => settings.headers = value::choice(value, HEADERS)?,
         "TRACE" => settings.trace = value::choice(value, &[("header", true), ("off", false)])?,
         "IPV6_PREFIX" => {
@@ -123,6 +141,8 @@ fn set(settings: &mut Settings, name: &str, value: &Value) -> Result<(), String>
     }
     Ok(())
 }
+
+const MISCONFIGURED: &[(&str, Misconfigured)] = &[("closed", Misconfigured::Closed), ("open", Misconfigured::Open)];
 
 const HEADERS: &[(&str, HeaderStyle)] = &[
     ("draft-11", HeaderStyle::Draft11),

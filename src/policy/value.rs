@@ -32,10 +32,14 @@ pub(super) fn whole_number(value: &Value, least: u64, most: u64) -> Result<u64, 
                 .map(|number| number as u64)
         })
         .filter(|number| (least..=most).contains(number))
-        .ok_or_else(|| match most {
-            u64::MAX => format!("{}: expected a whole number, {least} or more", excerpt(value)),
-            _ => format!("{}: expected a whole number from {least} to {most}", excerpt(value)),
-        })
+        .ok_or_else(|| not_a_whole_number(value, least, most))
+}
+
+fn not_a_whole_number(value: &Value, least: u64, most: u64) -> String {
+    match most {
+        u64::MAX => format!("{}: expected a whole number, {least} or more", excerpt(value)),
+        _ => format!("{}: expected a whole number from {least} to {most}", excerpt(value)),
+    }
 }
 
 /// Reads a whole number from `least` to `most`, or the text of one, with or without `suffix`.
@@ -43,7 +47,7 @@ pub(super) fn whole_number_or_text(value: &Value, least: u64, most: u64, suffix:
     let Some(text) = value.as_str() else { return whole_number(value, least, most) };
     digits(text.strip_suffix(suffix).unwrap_or(text))
         .filter(|number| (least..=most).contains(number))
-        .ok_or_else(|| format!("{text:?}: expected a whole number from {least} to {most}"))
+        .ok_or_else(|| not_a_whole_number(value, least, most))
 }
 
 /// Reads the name of one of the `choices`.
@@ -56,6 +60,9 @@ pub(super) fn choice<T: Copy>(value: &Value, choices: &[(&str, T)]) -> Result<T,
 
 /// Reads a whole number with its unit, from `least` to `most`: `250ms`, `10s`, `5min`, `1h`.
 pub(super) fn duration(value: &Value, least: Span, most: Span) -> Result<Span, String> {
+    if let Ok(number) = whole_number_or_text(value, 0, u64::MAX, "") {
+        return Err(format!("{}: a duration needs its unit, such as \"{number}s\" or \"{number}ms\"", excerpt(value)));
+    }
     let written = text(value, "a duration such as \"250ms\" or \"10s\"")?;
     let unit = written.trim_start_matches(|first: char| first.is_ascii_digit());
     let millis = match unit {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { parallel, problem, ROOT, start, until } from "./harness/index.mjs";
+import { count, parallel, problem, ROOT, start, until } from "./harness/index.mjs";
 
 /**
  * Starts an edge with these vars, and asserts that it forwards no request and logs each of
@@ -66,6 +66,72 @@ test("without bindings every request is forwarded", async (t) => {
   const edge = await start(t);
   assert.equal((await edge.get("/", { ip: "203.0.113.7" })).status, 200);
   assert.equal((await edge.asked()).calls, 0);
+});
+
+/** The lines about a broken configuration. */
+const misconfiguredLines = (edge) => edge.records.filter(({ event }) => event === "misconfigured");
+
+const blocked = { BLOCK: "203.0.113.8", LIMIT_BASE: { per_ip: "1/min", global: "1/min", in_flight: 1 } };
+
+test("a broken configuration that is open forwards without limits, and BLOCK still holds", async (t) => {
+  const edge = await start(t, { vars: { ...login({ per_ip: "5/minn" }), ...blocked, MISCONFIGURED: "open" } });
+  const answers = await parallel(20, (index) => edge.post(["/login", "/"][index % 2], { ip: "203.0.113.7" }));
+  assert.equal(count(answers, 200), 20);
+  assert.equal(edge.origin.count, 20);
+  assert.equal((await edge.asked()).calls, 0);
+  problem(await edge.get("/", { ip: "203.0.113.8" }), { status: 403, reason: "blocked" });
+  await until(() => misconfiguredLines(edge).length > 0);
+  assert.match(misconfiguredLines(edge)[0].problem, /^requests pass without limits; LIMIT_LOGIN\.per_ip: "5\/minn"/);
+});
+
+test("a broken configuration whose ORIGIN cannot be read is closed, whatever MISCONFIGURED says", async (t) => {
+  const edge = await start(t, { vars: { ...blocked, ORIGIN: "origin.example.com", MISCONFIGURED: "open" }, outbound: true });
+  problem(await edge.get("/", { ip: "203.0.113.7" }), { status: 500, reason: "misconfigured" });
+  assert.equal(edge.origin.count, 0);
+  await until(() => misconfiguredLines(edge).length > 0);
+  assert.match(misconfiguredLines(edge)[0].problem, /^every request is refused; ORIGIN: /);
+});
+
+test("a broken configuration in front of a zone has no ORIGIN to read, and may be open", async (t) => {
+  const edge = await start(t, { vars: { ...login({ limt: 5 }), ORIGIN: null, MISCONFIGURED: "open" }, outbound: true });
+  assert.equal((await edge.get("/", { ip: "203.0.113.7" })).status, 200);
+  assert.equal(edge.origin.count, 1);
+});
+
+test("a MISCONFIGURED that cannot be read is closed", async (t) => {
+  const edge = await start(t, { vars: { MISCONFIGURED: "opne" } });
+  problem(await edge.get("/", { ip: "203.0.113.7" }), { status: 500, reason: "misconfigured" });
+});
+
+test("a broken configuration is logged once per isolate and interval, not per request", async (t) => {
+  const edge = await start(t, { vars: login({ limt: 5 }) });
+  await parallel(30, () => edge.get("/", { ip: "203.0.113.7" }));
+  await until(() => misconfiguredLines(edge).length > 0);
+  assert.equal(misconfiguredLines(edge).length, 1);
+  await edge.advance(11_000);
+  await parallel(30, () => edge.get("/", { ip: "203.0.113.7" }));
+  await until(() => misconfiguredLines(edge).length > 1);
+  assert.equal(misconfiguredLines(edge).length, 2);
+});
+
+test("vars that are nearly ours are warned of, and take nothing down", async (t) => {
+  const near = { LIMT_LOGIN: { per_ip: "1/min" }, ALLOWED: "203.0.113.7", TIMEOUT: "1s", x: { LIMIT_Y: { per_ip: "1/min" } } };
+  const edge = await start(t, { vars: { ...near, BUCKET: "b", COLOR: "blue" } });
+  for (let time = 0; time < 5; time++) assert.equal((await edge.post("/login", { ip: "203.0.113.7" })).status, 200);
+  await until(() => edge.records.length >= 4);
+  assert.deepEqual(edge.records.map(({ event, place }) => `${event} ${place}`).sort(), Object.keys(near).map((name) => `warning ${name}`).sort());
+});
+
+test("SEC-01: a SECRET that can be guessed is warned of once, without a word of it", async (t) => {
+  const edge = await start(t, { vars: { SECRET: "hunter2-hunter2" } });
+  for (let time = 0; time < 5; time++) assert.equal((await edge.get("/", { ip: "203.0.113.7" })).status, 200);
+  await until(() => edge.records.length > 0);
+  assert.deepEqual(edge.records.map(({ event, place }) => [event, place]), [["warning", "SECRET"]]);
+  assert.ok(!edge.logs.some(({ message }) => message.includes("hunter2")));
+  await edge.redeploy({ SECRET: "0123456789abcdef0123456789abcdef" });
+  edge.logs.length = 0;
+  await edge.get("/", { ip: "203.0.113.7" });
+  assert.equal(edge.logs.length, 0);
 });
 
 test("CF-01: the shipped configuration has no workers.dev or preview address", async () => {

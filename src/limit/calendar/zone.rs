@@ -4,6 +4,8 @@ use crate::limit::calendar::civil_date::{CivilDate, DAY};
 use crate::limit::calendar::named_zone::NamedZone;
 use crate::limit::calendar::offsets::Offsets;
 use crate::limit::parse_error::ParseError;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::limit::suggestion;
 use crate::limit::time::{Span, Time};
 use core::fmt;
 use core::str::FromStr;
@@ -86,6 +88,10 @@ impl FromStr for Zone {
             return Ok(Zone::utc());
         }
         NamedZone::find(text).map(|zone| Zone(Rules::Named(zone))).ok_or_else(|| {
+            #[cfg(not(target_arch = "wasm32"))]
+            if let Some(meant) = suggestion::zone(text) {
+                return ParseError::new(format!("unknown zone {text:?}; did you mean {meant}?"));
+            }
             ParseError::new(format!(
                 "unknown zone {text:?}, expected an IANA name such as Asia/Shanghai or an offset such as +08:00"
             ))

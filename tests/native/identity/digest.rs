@@ -88,3 +88,14 @@ fn sec_01_a_secret_and_its_digester_print_nothing() {
     assert_eq!(format!("{secret:?} {:?}", Digester::new(Some(&secret))), "Secret(REDACTED) Digester(REDACTED)");
     assert_eq!(Secret::new(" \t\n"), None);
 }
+
+#[test]
+fn a_secret_that_can_be_guessed_says_so_without_a_word_of_it() {
+    for weak in ["hunter2", "fifteen-bytes-x", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "abcdeabcdeabcdeabcde"] {
+        let weakness = Secret::new(weak).unwrap().weakness().unwrap();
+        assert!(weakness.contains("under 16 bytes") && !weakness.contains(weak), "{weakness}");
+    }
+    for strong in ["0a1b2c3d4e5f6071", "abcdefabcdefabcd", "correct horse battery staple"] {
+        assert_eq!(Secret::new(strong).unwrap().weakness(), None, "{strong}");
+    }
+}

@@ -62,11 +62,11 @@ fn wrong_text_is_quoted_and_corrected() {
     let zone = "expected an IANA name such as Asia/Shanghai or an offset such as +08:00";
     for (text, problem) in [
         ("5/minn", format!("unknown period \"minn\", {period}")),
-        ("5/m", format!("unknown period \"m\", {period}")),
-        ("5/sec", format!("unknown period \"sec\", {period}")),
-        ("5/days", format!("unknown period \"days\", {period}")),
-        ("5/1day", format!("unknown period \"1day\", {period}")),
-        ("5/month", format!("unknown period \"month\", {period}")),
+        ("5/m", "unknown period \"m\"; did you mean min?".into()),
+        ("5/sec", "unknown period \"sec\"; did you mean s?".into()),
+        ("5/days", "unknown period \"days\"; did you mean day?".into()),
+        ("5/1day", "unknown period \"1day\"; did you mean 1d?".into()),
+        ("5/month", "unknown period \"month\"; did you mean 30d?".into()),
         ("5/1.5h", format!("unknown period \"1.5h\", {period}")),
         ("5/-30s", format!("unknown period \"-30s\", {period}")),
         ("5/30", format!("unknown period \"30\", {period}")),
@@ -125,8 +125,50 @@ fn wrong_text_is_quoted_and_corrected() {
             "a calendar quota has no burst, expected 5/day, or a rolling rate such as 5/24h burst 5".into(),
         ),
         ("5/day UTC UTC", "unexpected \"UTC\", expected nothing more".into()),
-        ("5/day Asia/Shangai", format!("unknown zone \"Asia/Shangai\", {zone}")),
+        ("5/day Asia/Atlantis", format!("unknown zone \"Asia/Atlantis\", {zone}")),
     ] {
         assert_eq!(error(text), format!("{text:?}: {problem}"));
+    }
+}
+
+#[test]
+fn the_period_that_was_meant_is_suggested() {
+    for (written, meant) in [
+        ("minute", "min"),
+        ("30seconds", "30s"),
+        ("hr", "h"),
+        ("2hours", "2h"),
+        ("week", "7d"),
+        ("7days", "7d"),
+        ("Minutes", "min"),
+    ] {
+        let error = format!("5/{written}").parse::<Allowance>().unwrap_err().to_string();
+        assert!(error.ends_with(&format!("did you mean {meant}?")), "{error}");
+        assert!(format!("5/{meant}").parse::<Allowance>().is_ok());
+    }
+}
+
+#[test]
+fn the_zone_that_was_meant_is_suggested() {
+    for (written, meant) in [
+        ("Asia/Peking", "Asia/Shanghai"),
+        ("Asia/Shanghia", "Asia/Shanghai"),
+        ("Shanghai", "Asia/Shanghai"),
+        ("Europe/Shanghai", "Asia/Shanghai"),
+        ("America/New York", "America/New_York"),
+        ("America/new-york", "America/New_York"),
+        ("Europe/Frankfurt", "Europe/Berlin"),
+        ("PST", "America/Los_Angeles"),
+        ("UTC+8", "+08:00"),
+        ("GMT-0330", "-03:30"),
+        ("Z", "UTC"),
+    ] {
+        let error = format!("5/day {written}").parse::<Allowance>().unwrap_err().to_string();
+        assert!(error.ends_with(&format!("unknown zone {written:?}; did you mean {meant}?")), "{error}");
+        assert!(format!("5/day {meant}").parse::<Allowance>().is_ok());
+    }
+    for far in ["Europe/Atlantis", "Moon", "UTC+", "UTC+x", "é", "UTC+é"] {
+        let error = format!("5/day {far}").parse::<Allowance>().unwrap_err().to_string();
+        assert!(!error.contains("did you mean"), "{error}");
     }
 }

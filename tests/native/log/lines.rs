@@ -6,8 +6,10 @@ use penstock::gate::decision::{CapRefusal, Reason, Refusal};
 
 use penstock::identity::Subject;
 use penstock::limit::time::Span;
-use penstock::log::lines::{Effect, RefusalKey, blocked_line, cap_refusal_line, counted_line, refusal_line};
-use penstock::policy::{Block, Limit, Policy};
+use penstock::log::lines::{
+    Effect, RefusalKey, blocked_line, cap_refusal_line, counted_line, misconfigured_line, refusal_line,
+};
+use penstock::policy::{Block, Fault, Limit, Policy};
 use std::collections::BTreeMap;
 
 /// A refusal by `limit` with a wait of 11.5 s.
@@ -89,4 +91,15 @@ fn clients_text_in_a_line_is_escaped_and_cut() {
         let value: serde_json::Value = serde_json::from_str(&line).unwrap();
         assert_eq!(value["shadow"], true);
     });
+}
+
+#[test]
+fn faults_are_one_json_line_of_bounded_length() {
+    let fault = |place: &str| Fault { location: place.to_string(), problem: "x".repeat(1_000) };
+    let line = misconfigured_line(&[Fault { location: "KEY".into(), problem: "is wrong".into() }], false);
+    assert_eq!(line, r#"{"event":"misconfigured","place":"vars","problem":"every request is refused; KEY: is wrong"}"#);
+    let many: Vec<Fault> = (0..500).map(|number| fault(&format!("LIMIT_{number}"))).collect();
+    let line = misconfigured_line(&many, true);
+    assert!(line.contains(r#""problem":"requests pass without limits; LIMIT_0: xxx"#), "{line}");
+    assert!(line.len() < 8_000, "{}", line.len());
 }

@@ -9,6 +9,7 @@ mod allowed;
 mod binding;
 mod capacity;
 mod cors;
+mod deployment_mode;
 mod fault;
 mod json_table;
 mod known_names;
@@ -28,7 +29,7 @@ mod value;
 
 use std::collections::BTreeMap;
 
-use penstock::policy::{Binding, Policy, Settings};
+use penstock::policy::{Binding, Policy, Reading, Settings};
 use serde_json::{Value, json};
 
 /// Turns an object of vars into a map.
@@ -37,8 +38,10 @@ fn vars(vars: Value) -> BTreeMap<String, Value> {
     vars.into_iter().collect()
 }
 
-/// Reads the policy of these vars, which have no fault.
+/// Reads the policy of these vars, which have no fault and no near miss.
 fn policy(json: Value) -> Policy {
+    let misses = Reading::new(&vars(json.clone())).near_misses;
+    assert!(misses.is_empty(), "{misses:?}");
     Policy::read(&vars(json)).unwrap_or_else(|faults| panic!("{faults:?}"))
 }
 
@@ -51,12 +54,12 @@ fn limit_names(binding: &Binding) -> Vec<&str> {
     binding.limits.iter().map(|limit| limit.name.as_str()).collect()
 }
 
-/// Returns all faults of these vars, as they are printed.
+/// Returns all faults of these vars, as they are printed; the near misses come last.
+#[track_caller]
 fn faults(json: Value) -> Vec<String> {
-    match Policy::read(&vars(json)) {
-        Ok(policy) => panic!("no fault in {policy:?}"),
-        Err(faults) => faults.iter().map(ToString::to_string).collect(),
-    }
+    let Reading { written, faults, near_misses, .. } = Reading::new(&vars(json));
+    assert!(faults.len() + near_misses.len() > 0, "no fault in {written:?}");
+    faults.iter().chain(&near_misses).map(ToString::to_string).collect()
 }
 
 /// Expects each of these vars to have exactly the fault beside it.

@@ -1,8 +1,9 @@
 //! All vars of one deployment.
 
-use penstock::policy::{Mode, Policy, Scope};
+use penstock::limit::time::Span;
+use penstock::policy::{Capacity, Mode, Policy, Reading, Scope};
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::strategies::{any_value, any_var};
 use super::{each_has_one_fault, faults, limit_names, policy, vars};
@@ -77,8 +78,8 @@ fn all_faults_are_reported_at_once() {
             "LIMIT_LOGIN.route",
             "LIMIT_LOGIN.per_ip",
             "LIMIT_LOGIN.mode",
-            "ORGIN",
             "LIMIT_OTHER.route",
+            "ORGIN",
         ]
     );
 }
@@ -89,11 +90,62 @@ fn a_configuration_with_a_fault_gives_no_policy() {
     assert!(Policy::read(&vars(json)).is_err());
 }
 
+#[test]
+fn a_broken_configuration_that_is_open_keeps_all_but_its_limits() {
+    let broken = |more: Value| {
+        let mut json = json!({
+            "MISCONFIGURED": "open",
+            "ORIGIN": "https://origin.example.com",
+            "BLOCK": ["203.0.113.7", "203.0.113.300"],
+            "LIMIT_BASE": { "per_ip": "5/min", "in_flight": 5, "wait": "1s", "timeout": "10s", "block": "203.0.113.8" },
+            "LIMIT_X": { "route": "/x", "per_ip": "5/mn", "block": "203.0.113.9", "timeout": "1s" },
+            "LIMIT_Y": { "route": "/y", "per_ip": "5/min", "block": "203.0.113.10" },
+        });
+        json.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        Reading::new(&vars(json)).into_policy().0
+    };
+    let policy = broken(json!({})).unwrap();
+    assert_eq!(policy.settings.origin.as_deref(), Some("https://origin.example.com"));
+    assert_eq!(policy.settings.access.block.to_string(), "203.0.113.7");
+    let base = policy.base.as_ref().unwrap();
+    assert!(base.limits.is_empty() && policy.caps().next().is_none() && base.capacity.wait == Span::ZERO);
+    assert_eq!(base.access.block.to_string(), "203.0.113.8");
+    assert_eq!(policy.timeout(None), Some(Span::from_secs(10)));
+    // A binding at fault may be meant otherwise in any part.
+    let x = policy.route("GET", "h", "/x").unwrap();
+    assert!(x.off && x.limits.is_empty() && x.capacity == Capacity::default());
+    let y = policy.route("GET", "h", "/y").unwrap();
+    assert!(y.limits.is_empty() && y.access.block.to_string() == "203.0.113.10");
+
+    // In front of a zone there is no ORIGIN to read.
+    assert!(broken(json!({ "ORIGIN": null })).is_some());
+    for closed in [
+        json!({ "ORIGIN": "origin.example.com" }),
+        json!({ "ORIGIN": 5 }),
+        json!({ "MISCONFIGURED": "closed" }),
+        json!({ "MISCONFIGURED": "opne" }),
+        json!({ "MISCONFIGURED": null }),
+    ] {
+        assert!(broken(closed.clone()).is_none(), "{closed}");
+    }
+}
+
+#[test]
+fn near_misses_are_no_faults_of_a_worker() {
+    let json = json!({ "LIMT_X": { "per_ip": "5/min" }, "LIMIT_BASE": { "per_ip": "5/min" } });
+    let reading = Reading::new(&vars(json.clone()));
+    assert_eq!((reading.faults.len(), reading.near_misses.len()), (0, 1));
+    assert_eq!(Policy::read(&vars(json)).unwrap().bindings.len(), 0);
+}
+
 proptest! {
     #[test]
     fn cf_04_reading_never_panics(vars in prop::collection::btree_map(any_var(), any_value(), 0..6)) {
         if let Err(faults) = Policy::read(&vars) {
             prop_assert!(!faults.is_empty());
+        }
+        if let (Some(policy), _) = Reading::new(&vars).into_policy() {
+            let _ = policy.route("GET", "example.com", "/a");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use penstock::identity::{Nets, Secret};
 use penstock::limit::time::Span;
-use penstock::policy::{Access, Cors, HeaderStyle, Settings};
+use penstock::policy::{Access, Cors, HeaderStyle, Misconfigured, Mode, Settings};
 use serde_json::json;
 
 use super::{each_value_is_refused, faults, policy, settings};
@@ -10,6 +10,8 @@ use super::{each_value_is_refused, faults, policy, settings};
 #[test]
 fn a_missing_var_has_its_default() {
     let expected = Settings {
+        mode: Some(Mode::Enforce),
+        misconfigured: Misconfigured::Closed,
         origin: None,
         headers: HeaderStyle::Draft11,
         cors: Cors::default(),
@@ -28,10 +30,12 @@ fn a_missing_var_has_its_default() {
 #[test]
 fn every_given_var_is_read() {
     let given = settings(json!({
-        "ORIGIN": "https://origin.example.com/v2/", "HEADERS": "both", "TRACE": "header", "SECRET": "s", "IPV6_PREFIX": 48,
+        "MODE": "shadow", "MISCONFIGURED": "open", "ORIGIN": "https://origin.example.com/v2/", "HEADERS": "both", "TRACE": "header", "SECRET": "s", "IPV6_PREFIX": 48,
         "DURABLE_AFTER": "0s", "DEADLINE": "1s", "RETENTION": "90d", "BUDGET": "90000/day", "CORS_ORIGINS": "*", "ALLOW": "203.0.113.7",
     }));
     let expected = Settings {
+        mode: Some(Mode::Shadow),
+        misconfigured: Misconfigured::Open,
         origin: Some("https://origin.example.com/v2".to_owned()),
         headers: HeaderStyle::Both,
         cors: Cors::default(),

@@ -2,7 +2,7 @@
 
 use penstock::limit::time::Span;
 use penstock::policy::HeaderStyle;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{each_value_is_refused, faults, policy, settings};
 
@@ -48,8 +48,9 @@ fn durations_have_units_and_bounds() {
     each_value_is_refused(
         "DEADLINE",
         &[
-            (json!(250), "250: not a text, expected a duration such as \"250ms\" or \"10s\""),
-            (json!("250"), &format!("\"250\": {no_duration}")),
+            (json!(250), "250: a duration needs its unit, such as \"250s\" or \"250ms\""),
+            (json!("250"), "\"250\": a duration needs its unit, such as \"250s\" or \"250ms\""),
+            (json!(0.5), "0.5: not a text, expected a duration such as \"250ms\" or \"10s\""),
             (json!("1.5s"), &format!("\"1.5s\": {no_duration}")),
             (json!("-1s"), &format!("\"-1s\": {no_duration}")),
             (json!("1 s"), &format!("\"1 s\": {no_duration}")),
@@ -88,15 +89,29 @@ fn a_cost_is_a_whole_number_from_one() {
         (json!(0), "0"),
         (json!(-1), "-1"),
         (json!(1.5), "1.5"),
-        (json!("2"), "\"2\""),
+        (json!("+2"), "\"+2\""),
         (json!(null), "null"),
         (json!(1e300), "1e+300"),
     ] {
         let found = faults(json!({ "LIMIT_X": { "route": "/x", "per_ip": "5/min", "cost": cost } }));
         assert_eq!(found, [format!("LIMIT_X.cost: {shown}: expected a whole number, 1 or more")]);
     }
-    assert_eq!(
-        policy(json!({ "LIMIT_X": { "route": "/x", "per_ip": "5/min", "cost": 2.0 } })).bindings[0].limits[0].cost,
-        2
-    );
+    for cost in [json!(2), json!(2.0), json!("2")] {
+        let vars = json!({ "LIMIT_X": { "route": "/x", "per_ip": "5/min", "cost": cost } });
+        assert_eq!(policy(vars).bindings[0].limits[0].cost, 2);
+    }
+}
+
+#[test]
+fn a_number_may_stand_wherever_its_text_may() {
+    let with = |number: fn(u64) -> Value| {
+        policy(json!({
+            "IPV6_PREFIX": number(48), "BUDGET": number(90_000), "RETENTION": number(90),
+            "LIMIT_X": { "route": "/x", "global": "5/min", "cost": number(2), "in_flight": number(50), "sockets": number(5) },
+        }))
+    };
+    let (numbers, texts) = (with(Value::from), with(|number| number.to_string().into()));
+    assert_eq!(numbers.settings, texts.settings);
+    assert_eq!(numbers.bindings[0].capacity, texts.bindings[0].capacity);
+    assert_eq!(numbers.bindings[0].limits[0].cost, texts.bindings[0].limits[0].cost);
 }

@@ -37,20 +37,7 @@ fn every_zone_of_the_database_reads_and_prints() {
 
 #[test]
 fn unknown_zone_is_quoted_in_the_error() {
-    for text in [
-        "Mars/Olympus",
-        "",
-        " ",
-        "Asia",
-        "Shanghai",
-        "Etc/Unknown",
-        "Factory",
-        "localtime",
-        "../UTC",
-        "UTC ",
-        "８",
-        "Z",
-    ] {
+    for text in ["Mars/Olympus", "", " ", "Asia", "Etc/Unknown", "Factory", "localtime", "../UTC", "UTC ", "８"] {
         let error = text.parse::<Zone>().unwrap_err().to_string();
         let expected = "expected an IANA name such as Asia/Shanghai or an offset such as +08:00";
         assert_eq!(error, format!("unknown zone {text:?}, {expected}"));
