@@ -13,7 +13,7 @@ pub struct Cors {
     /// `*`: pages of all origins may, without credentials.
     any: bool,
     /// Origins that may read it with credentials too: `https://app.example`, in lower case and
-    /// without the scheme's usual port.
+    /// without the scheme's usual port; or `capacitor://localhost`, as an app's pages have.
     listed: Vec<String>,
 }
 
@@ -73,11 +73,26 @@ fn page_origin(text: &str) -> Result<String, String> {
     let usual_port = match scheme.as_str() {
         "https" => ":443",
         "http" => ":80",
-        _ => return Err(wrong("neither http nor https")),
+        "file" | "data" | "blob" | "about" | "javascript" | "ws" | "wss" => {
+            return Err(wrong("no page has an origin of this scheme"));
+        }
+        _ => return app_origin(&scheme, rest).ok_or_else(|| wrong("not an origin")),
     };
     if rest.contains(['/', '?', '#']) {
         return Err(wrong("an origin ends with its host or port"));
     }
     let host = origin::authority_name(rest).ok_or_else(|| wrong("its host cannot be read"))?;
     Ok(format!("{scheme}://{}", host.strip_suffix(usual_port).unwrap_or(&host)))
+}
+
+/// Reads the origin of an app's own pages, such as `capacitor://localhost`. A browser sends its
+/// host as the app writes it, because only `http` and its kin have hosts without case.
+fn app_origin(scheme: &str, host: &str) -> Option<String> {
+    let is_scheme = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+    let is_host = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:".contains(&byte);
+    let good = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.bytes().all(is_scheme)
+        && !host.is_empty()
+        && host.bytes().all(is_host);
+    good.then(|| format!("{scheme}://{host}"))
 }

@@ -84,6 +84,16 @@ pub(super) fn classify(name: &str, value: &Value) -> Var {
     problem.map_or(Var::Foreign, Var::Misspelt)
 }
 
+/// Whether `name` is a var of Penstock: one of its settings, or a limit.
+pub fn is_own_var(name: &str) -> bool {
+    SETTINGS.contains(&name) || name.starts_with("LIMIT_")
+}
+
+/// Whether `value` is a table that can only be a limit.
+pub fn has_limit_fields(value: &Value) -> bool {
+    value.as_object().is_some_and(|table| table.keys().any(|key| is_limit_field(key)))
+}
+
 /// Returns the problem with a var that most likely is meant for Penstock. `None`: it is not.
 fn near_miss(name: &str, value: &Value) -> Option<String> {
     let upper = canonical(name);

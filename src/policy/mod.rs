@@ -87,6 +87,7 @@ pub use binding::Binding;
 pub use capacity::{Cap, Capacity, Size};
 pub use cors::{Cors, Readable};
 pub use fault::Fault;
+pub use known_names::{has_limit_fields, is_own_var};
 pub use limit::{Limit, Mode, OnError, Scope};
 pub use model::Policy;
 pub use operator_message::OperatorMessage;

@@ -46,6 +46,17 @@ test("COR-01: a listed origin may send cookies, and no other origin may read the
   }
 });
 
+test("COR-10: the pages of a listed app may read the refusal", async (t) => {
+  const vars = { CORS_ORIGINS: ["capacitor://localhost", "tauri://localhost"], LIMIT_X: { route: "/x", per_ip: "1/min" } };
+  const edge = await start(t, { vars });
+  assert.equal((await edge.get("/x", { ip })).status, 200);
+  for (const origin of vars.CORS_ORIGINS) {
+    const { status, headers } = await edge.get("/x", page(origin));
+    assert.deepEqual([status, headers["access-control-allow-origin"]], [429, origin]);
+  }
+  assert.equal((await edge.get("/x", page("ionic://localhost"))).headers["access-control-allow-origin"], undefined);
+});
+
 test("COR-03: a preflight goes on to the origin uncounted", async (t) => {
   const edge = await start(t, { vars: { LIMIT_BASE: { per_ip: "5/min", per_key: "5/min" } } });
   const answers = await parallel(30, () => edge.send(preflight("/x", { key: "k" })));

@@ -2,8 +2,7 @@
 //! way around the Worker.
 
 use penstock::policy::{Fault, Policy};
-use serde_json::Value as Json;
-use toml::{Table, Value};
+use serde_json::{Map, Value};
 
 use super::deployment::Deployment;
 
@@ -104,7 +103,7 @@ pub fn warnings(deployment: &Deployment, policy: Option<&Policy>) -> Vec<String>
                 .to_owned(),
         );
     }
-    if routed && origin.and_then(Json::as_str) == Some(EXAMPLE_ORIGIN) {
+    if routed && origin.and_then(Value::as_str) == Some(EXAMPLE_ORIGIN) {
         warnings.push("ORIGIN is still the example's".to_owned());
     }
     if routed && tables(deployment.own("d1_databases")).any(|database| is(database, "database_id", EXAMPLE_DATABASE_ID))
@@ -155,10 +154,10 @@ fn class_fault(deployment: &Deployment) -> Option<Fault> {
     }
 }
 
-fn tables(value: Option<&Value>) -> impl Iterator<Item = &Table> {
-    value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_table)
+fn tables(value: Option<&Value>) -> impl Iterator<Item = &Map<String, Value>> {
+    value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object)
 }
 
-fn is(table: &Table, key: &str, expected: &str) -> bool {
+fn is(table: &Map<String, Value>, key: &str, expected: &str) -> bool {
     table.get(key).and_then(Value::as_str) == Some(expected)
 }

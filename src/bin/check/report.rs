@@ -2,49 +2,62 @@
 
 use std::fmt::Write as _;
 
-use penstock::policy::{Binding, Fault, Mode, Policy, Scope};
+use penstock::policy::{Fault, Policy, Reading};
 
 use super::deployment::Deployment;
-use super::{lists, platform, table};
+use super::source::Source;
+use super::{advice, lists, misplaced, platform, table};
 
 /// Reads `file`, and returns the limits and warnings of its deployments.
 ///
 /// # Errors
-/// The reason why the file cannot be read; or all its faults, each on a line that begins with its
-/// deployment.
+/// The reason why the file cannot be read; or all its faults, each on a line that begins with the
+/// file, its line, and the deployment.
 pub fn report(file: &str) -> Result<String, String> {
     let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: cannot be read: {error}\n"))?;
-    let deployments = Deployment::read_all(&text).map_err(|problem| format!("{file}: {problem}"))?;
-    let mut understood = String::new();
-    let mut faults = Vec::new();
+    let named = |problem| format!("{file}: {problem}");
+    let source = Source::read(file, &text).map_err(named)?;
+    let deployments = Deployment::read_all(&source.root).map_err(named)?;
+    let (mut understood, mut faults, mut fate) = (String::new(), Vec::new(), String::new());
+    let printed = |line: Option<usize>, place: &str, fault: &Fault| {
+        let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+        format!("{file}{line}: {place}: {fault}\n")
+    };
+    for (path, fault) in misplaced::duplicates(&source) {
+        faults.push(printed(source.line_of(&path), "whole file", &fault));
+    }
     for deployment in &deployments {
-        match policy(deployment) {
-            Ok(policy) => describe(deployment, policy.as_ref(), &mut understood),
-            Err(found) => faults.extend(found.into_iter().map(|fault| format!("{}: {fault}\n", deployment.name))),
+        let Deployment { name, path, vars, .. } = deployment;
+        let reading = vars.as_ref().map(Reading::new);
+        let before = faults.len();
+        let vars_path = [path.as_slice(), &["vars".to_owned()]].concat();
+        for fault in reading.iter().flat_map(|reading| reading.faults.iter().chain(&reading.near_misses)) {
+            faults.push(printed(source.line(&vars_path, &fault.location), name, fault));
         }
+        for (path, fault) in misplaced::faults(deployment, &deployments) {
+            faults.push(printed(source.line_of(&path), name, &fault));
+        }
+        let written = reading.as_ref().filter(|reading| reading.faults.is_empty()).map(|reading| &reading.written);
+        let missing = if reading.is_some() { platform::faults(deployment, written) } else { Vec::new() };
+        for fault in &missing {
+            let line = source.line(&vars_path, &fault.location).or_else(|| source.line(&[], &fault.location));
+            faults.push(printed(line, name, fault));
+        }
+        if faults.len() == before {
+            describe(deployment, written, &deployments, &mut understood);
+        }
+        fate += &advice::fate(name, reading, !missing.is_empty());
     }
     if faults.is_empty() {
         return Ok(understood);
     }
     let number = faults.len();
-    Err(format!("{file}: {number} {}\n{}", if number == 1 { "fault" } else { "faults" }, faults.concat()))
-}
-
-/// Reads the deployment's policy. `None`: the deployment has no vars.
-fn policy(deployment: &Deployment) -> Result<Option<Policy>, Vec<Fault>> {
-    let Some(vars) = &deployment.vars else { return Ok(None) };
-    let read = Policy::read(vars);
-    let missing = platform::faults(deployment, read.as_ref().ok());
-    match read {
-        Ok(policy) if missing.is_empty() => Ok(Some(policy)),
-        Ok(_) => Err(missing),
-        Err(faults) => Err([faults, missing].concat()),
-    }
+    Err(format!("{file}: {number} {}\n{}{fate}", if number == 1 { "fault" } else { "faults" }, faults.concat()))
 }
 
 /// Appends the limits and warnings of one deployment. Results of `write!` are ignored, because
 /// writing to a `String` cannot fail.
-fn describe(deployment: &Deployment, policy: Option<&Policy>, text: &mut String) {
+fn describe(deployment: &Deployment, policy: Option<&Policy>, others: &[Deployment], text: &mut String) {
     if !text.is_empty() {
         text.push('\n');
     }
@@ -60,31 +73,9 @@ fn describe(deployment: &Deployment, policy: Option<&Policy>, text: &mut String)
         }
         Some(policy) => write!(text, "{name}:\n{}{}", table::table(policy), lists::lists(policy)),
     };
-    let of_keys = policy.map(keys_alone).unwrap_or_default();
-    for warning in of_keys.into_iter().chain(platform::warnings(deployment, policy)) {
+    let of_policy = policy.map(advice::warnings).unwrap_or_default();
+    let of_file = misplaced::missing_vars(deployment, others).into_iter();
+    for warning in of_policy.into_iter().chain(of_file).chain(platform::warnings(deployment, policy)) {
         let _ = writeln!(text, "{name}: warning: {warning}");
     }
-}
-
-/// Warns of bindings that count keys and no addresses. A key is a claim: a client that sends a new
-/// one with each request meets no such limit.
-fn keys_alone(policy: &Policy) -> Vec<String> {
-    let counts = |binding: &Binding, scope| {
-        binding.limits.iter().any(|limit| limit.scope == scope && limit.mode == Mode::Enforce)
-    };
-    let base = policy.base.as_ref().is_some_and(|base| counts(base, Scope::Ip));
-    let alone = policy
-        .base
-        .iter()
-        .chain(&policy.bindings)
-        .filter(|binding| !base && counts(binding, Scope::Key) && !counts(binding, Scope::Ip));
-    alone
-        .map(|binding| {
-            format!(
-                "{} counts keys alone: who sends none, or a new one each time, meets no limit of its own; \
-                 add per_ip there or to LIMIT_BASE",
-                binding.name
-            )
-        })
-        .collect()
 }

@@ -2,38 +2,55 @@
 
 use penstock::limit::rate::Allowance;
 use penstock::limit::time::Span;
-use penstock::policy::{Binding, Cap, Limit, Policy};
+use penstock::policy::{Binding, Cap, Limit, Mode, Policy};
 
-const HEADINGS: [&str; 9] = ["ROUTE", "LIMIT", "SCOPE", "RATE", "BURST", "INTERVAL", "COST", "MODE", "ON_ERROR"];
+const HEADINGS: [&str; 8] = ["LIMIT", "SCOPE", "RATE", "BURST", "INTERVAL", "COST", "MODE", "ON_ERROR"];
 
-/// The cells of one line.
-type Row = [String; 9];
+/// The cells of one limit.
+type Cells = [String; 8];
 
-/// The cells of one line after its route.
-type LimitCells = [String; 8];
-
-/// Returns one row for each limit, and one for each further pattern of a route. Columns are two
-/// spaces apart.
-pub fn table(policy: &Policy) -> String {
-    let mut rows = vec![HEADINGS.map(str::to_owned)];
-    rows.extend(policy.base.iter().chain(&policy.bindings).flat_map(binding_rows));
-    let widths: Vec<usize> = (0..HEADINGS.len())
-        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0))
-        .collect();
-    let lines = rows.iter().map(|row| {
-        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
-        cells.join("  ").trim_end().to_owned() + "\n"
-    });
-    lines.collect()
+/// One binding in the table: its routes, then the limits that requests for any of them meet.
+struct Group {
+    routes: Vec<String>,
+    limits: Vec<Cells>,
 }
 
-fn binding_rows(binding: &Binding) -> Vec<Row> {
+/// Returns the bindings, each with its routes on lines of their own and its limits below them.
+/// Columns are two spaces apart. The mode is the one that holds in the end, by `MODE` too.
+pub fn table(policy: &Policy) -> String {
+    let bindings = policy.base.iter().chain(&policy.bindings);
+    let groups: Vec<Group> = bindings.map(|binding| group(binding, policy.settings.mode)).collect();
+    let mut headings = HEADINGS.map(str::to_owned);
+    indent(&mut headings);
+    let rows = || core::iter::once(&headings).chain(groups.iter().flat_map(|group| &group.limits));
+    let widths: Vec<usize> = (0..HEADINGS.len())
+        .map(|column| rows().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0))
+        .collect();
+    let line = |row: &Cells| {
+        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        cells.join("  ").trim_end().to_owned() + "\n"
+    };
+    let mut text = line(&headings);
+    for Group { routes, limits } in &groups {
+        text.extend(routes.iter().map(|route| format!("{route}\n")));
+        text.extend(limits.iter().map(line));
+    }
+    text
+}
+
+fn group(binding: &Binding, deployment: Option<Mode>) -> Group {
     let mut routes: Vec<String> = binding.routes.iter().map(ToString::to_string).collect();
     if routes.is_empty() {
-        routes.push("(every request)".to_owned());
+        routes.push("every request".to_owned());
     }
-    let mut limits: Vec<LimitCells> = binding.limits.iter().map(limit_cells).collect();
+    let mut limits: Vec<Cells> = binding.limits.iter().map(limit_cells).collect();
     limits.extend(binding.capacity.in_flight.iter().chain(&binding.capacity.sockets).map(|cap| cap_cells(cap)));
+    if deployment != Some(Mode::Enforce) {
+        let effective = deployment.map_or("off".to_owned(), |mode| mode.to_string());
+        for [.., mode, _] in &mut limits {
+            mode.clone_from(&effective);
+        }
+    }
     if limits.is_empty() {
         let mode = match binding {
             Binding { exempt: true, .. } => "exempt",
@@ -42,17 +59,15 @@ fn binding_rows(binding: &Binding) -> Vec<Row> {
         };
         limits.push([&binding.name, "-", "-", "-", "-", "-", mode, "-"].map(str::to_owned));
     }
-    let count = routes.len().max(limits.len());
-    let mut routes = routes.into_iter();
-    let mut limits = limits.into_iter();
-    let row = |_| {
-        let [limit, scope, rate, burst, interval, cost, mode, on_error] = limits.next().unwrap_or_default();
-        [routes.next().unwrap_or_default(), limit, scope, rate, burst, interval, cost, mode, on_error]
-    };
-    (0..count).map(row).collect()
+    limits.iter_mut().for_each(indent);
+    Group { routes, limits }
 }
 
-fn limit_cells(limit: &Limit) -> LimitCells {
+fn indent([name, ..]: &mut Cells) {
+    name.insert_str(0, "  ");
+}
+
+fn limit_cells(limit: &Limit) -> Cells {
     let (rate, burst, interval) = match &limit.allowance {
         Allowance::Rate(rate) => {
             let gcra = rate.gcra();
@@ -67,7 +82,7 @@ fn limit_cells(limit: &Limit) -> LimitCells {
     [limit.name.clone(), scope, rate, burst, interval, cost, limit.mode.to_string(), limit.on_error.to_string()]
 }
 
-fn cap_cells(cap: &Cap) -> LimitCells {
+fn cap_cells(cap: &Cap) -> Cells {
     let Cap { name, size, mode, on_error, .. } = cap;
     let [mode, on_error] = [mode.to_string(), on_error.to_string()];
     [name.clone(), "global".to_owned(), format!("{size} at once"), "-".into(), "-".into(), "1".into(), mode, on_error]

@@ -1,8 +1,9 @@
 //! `CORS_ORIGINS`.
 
+use penstock::policy::Readable;
 use serde_json::json;
 
-use super::{each_has_one_fault, policy};
+use super::{each_has_one_fault, policy, settings};
 
 #[test]
 fn cors_origins_accepts_origins_alone() {
@@ -16,7 +17,11 @@ fn cors_origins_accepts_origins_alone() {
         ("https://*.example.com", "its host cannot be read"),
         ("https://", "its host cannot be read"),
         ("https://a:99999", "its host cannot be read"),
-        ("capacitor://localhost", "neither http nor https"),
+        ("file://", "no page has an origin of this scheme"),
+        ("wss://a.example", "no page has an origin of this scheme"),
+        ("capacitor://", "not an origin"),
+        ("capacitor://localhost/", "not an origin"),
+        ("1app://localhost", "not an origin"),
     ] {
         let fault = format!("CORS_ORIGINS: {origin:?}: {what}, {expected}");
         each_has_one_fault(&[(json!({ "CORS_ORIGINS": origin }), &fault)]);
@@ -39,4 +44,22 @@ fn cors_origins_accepts_origins_alone() {
     ] {
         policy(json!({ "CORS_ORIGINS": good }));
     }
+}
+
+#[test]
+fn cor_10_origins_of_apps_are_listed_as_browsers_send_them() {
+    for origin in [
+        "capacitor://localhost",
+        "ionic://localhost",
+        "tauri://localhost",
+        "app://.",
+        "app://my-app:3000",
+        "chrome-extension://abcdef",
+    ] {
+        let cors = settings(json!({ "CORS_ORIGINS": origin })).cors;
+        assert_eq!(cors.readable(origin), Readable::WithCredentials(origin));
+        assert_eq!(cors.readable("https://localhost"), Readable::No);
+    }
+    let cors = settings(json!({ "CORS_ORIGINS": "Capacitor://localhost" })).cors;
+    assert_eq!(cors.readable("capacitor://localhost"), Readable::WithCredentials("capacitor://localhost"));
 }

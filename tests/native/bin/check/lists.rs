@@ -15,7 +15,7 @@ block = "198.51.100.0/24"
 "#;
     let run = check("lists", &toml);
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
-    let lines: Vec<&str> = run.stdout.lines().skip(3).collect();
+    let lines: Vec<&str> = run.stdout.lines().skip(4).collect();
     let expected =
         ["ALLOW: 203.0.113.7, 10.0.0.0/8", "BLOCK: 2001:db8::/32", "LIMIT_BACK_OFFICE.block: 198.51.100.0/24"];
     assert_eq!(lines, expected, "{}", run.stdout);
@@ -39,9 +39,11 @@ priority = "high"
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
     let lines: Vec<&str> = run.stdout.lines().skip(2).collect();
     let expected = [
-        "(every request)  base/in-flight  global  auto 10..1000 at once  -      -         1     enforce  closed",
-        "/pay             pay/in-flight   global  200 at once            -      -         1     enforce  closed",
-        "                 pay/sockets     global  50 at once             -      -         1     enforce  closed",
+        "every request",
+        "  base/in-flight  global  auto 10..1000 at once  -      -         1     enforce  closed",
+        "/pay",
+        "  pay/in-flight   global  200 at once            -      -         1     enforce  closed",
+        "  pay/sockets     global  50 at once             -      -         1     enforce  closed",
         "LIMIT_BASE.timeout: 10s",
         "LIMIT_PAY.wait: 100ms",
         "LIMIT_PAY.priority: high",

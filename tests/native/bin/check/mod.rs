@@ -1,9 +1,12 @@
 //! The checker as a program, over good and bad files.
 
+mod advice;
 mod deployment;
 mod lists;
+mod lost_limits;
 mod platform;
 mod report;
+mod source;
 mod table;
 
 use crate::support::PLATFORM;
@@ -20,8 +23,13 @@ struct Run {
 
 /// Runs the checker over a file with this text. No two calls use the same `name`.
 fn check(name: &str, toml: &str) -> Run {
-    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.toml"));
-    std::fs::write(&file, toml).unwrap();
+    check_file(&format!("{name}.toml"), toml)
+}
+
+/// The same of a file with this whole name.
+fn check_file(name: &str, text: &str) -> Run {
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&file, text).unwrap();
     run(&[file.to_str().unwrap()])
 }
 
@@ -36,13 +44,15 @@ fn run(arguments: &[&str]) -> Run {
     }
 }
 
-/// Expects exactly these lines of faults.
+/// Expects exactly these faults, each with its line in `toml`: `7: top level: …`, or without a line
+/// ` top level: …`.
 #[track_caller]
 fn expect_faults(name: &str, toml: &str, expected: &[&str]) {
     let run = check(name, toml);
-    let head = format!("{}: {} {}", run.file, expected.len(), if expected.len() == 1 { "fault" } else { "faults" });
-    let lines: Vec<&str> = run.stderr.lines().collect();
-    assert_eq!(lines, [&[head.as_str()], expected].concat());
+    let head = format!("{} {}", expected.len(), if expected.len() == 1 { "fault" } else { "faults" });
+    let lines: Vec<&str> =
+        run.stderr.lines().map(|line| line.strip_prefix(&run.file).unwrap().strip_prefix(':').unwrap()).collect();
+    assert_eq!(lines, [&[format!(" {head}").as_str()], expected].concat());
     assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""));
 }
 
@@ -50,6 +60,6 @@ fn expect_faults(name: &str, toml: &str, expected: &[&str]) {
 fn a_wrong_call_prints_the_usage() {
     for arguments in [["a", "b"].as_slice(), &["--help"]] {
         let run = run(arguments);
-        assert_eq!((run.code, run.stderr.as_str()), (Some(2), "usage: check [wrangler.toml]\n"));
+        assert_eq!((run.code, run.stderr.as_str()), (Some(2), "usage: check [FILE]\n"));
     }
 }

@@ -9,34 +9,34 @@ fn missing_parts_of_the_platform_are_faults() {
         "nothing",
         limits,
         &[
-            "top level: durable_objects.bindings: there is none with name = \"BUCKETS\" and class_name = \"BucketActor\"",
-            "top level: d1_databases: there is no database with binding = \"DB\", and a daily quota needs one",
+            " top level: durable_objects.bindings: there is none with name = \"BUCKETS\" and class_name = \"BucketActor\"",
+            " top level: d1_databases: there is no database with binding = \"DB\", and a daily quota needs one",
         ],
     );
     expect_faults(
         "budget-without-database",
         &(PLATFORM.replace("\"DB\"", "\"D1\"")
             + "[vars]\nBUDGET = \"100000/day\"\n[vars.LIMIT_BASE]\nper_ip = \"5/min\"\n"),
-        &["top level: d1_databases: there is no database with binding = \"DB\", and BUDGET needs one"],
+        &["11: top level: d1_databases: there is no database with binding = \"DB\", and BUDGET needs one"],
     );
     let bindings = "[[durable_objects.bindings]]\nname = \"BUCKETS\"\nclass_name = \"BucketActor\"\n";
     let daily = "[[d1_databases]]\nbinding = \"DB\"\n";
     expect_faults(
         "no-migration",
         &format!("{bindings}{daily}{limits}"),
-        &["top level: migrations: none makes the class, expected new_sqlite_classes = [\"BucketActor\"]"],
+        &[" top level: migrations: none makes the class, expected new_sqlite_classes = [\"BucketActor\"]"],
     );
     expect_faults(
         "old-migration",
         &format!("{bindings}{daily}[[migrations]]\ntag = \"v1\"\nnew_classes = [\"BucketActor\"]\n{limits}"),
         &[
-            "top level: migrations: BucketActor is in new_classes, but it needs SQLite: expected new_sqlite_classes = [\"BucketActor\"]",
+            "6: top level: migrations: BucketActor is in new_classes, but it needs SQLite: expected new_sqlite_classes = [\"BucketActor\"]",
         ],
     );
     expect_faults(
         "other-class",
         &(PLATFORM.replace("class_name = \"BucketActor\"", "class_name = \"Other\"") + limits),
-        &["top level: durable_objects.bindings: BUCKETS has another class, expected class_name = \"BucketActor\""],
+        &["5: top level: durable_objects.bindings: BUCKETS has another class, expected class_name = \"BucketActor\""],
     );
 }
 
@@ -88,7 +88,7 @@ fn likely_mistakes_of_a_first_deployment_are_warned_of() {
 
 #[test]
 fn cf_01_ways_around_the_worker_are_warned_of() {
-    let limits = "[vars]\nSECRET = \"s\"\nLIMIT_BASE = { per_ip = \"5/min\" }\n";
+    let limits = "[vars]\nSECRET = \"0a1b2c3d4e5f6071\"\nLIMIT_BASE = { per_ip = \"5/min\" }\n";
     let unrouted: String = PLATFORM
         .lines()
         .filter(|line| !line.contains("workers_dev") && !line.contains("routes"))
@@ -105,5 +105,5 @@ fn cf_01_ways_around_the_worker_are_warned_of() {
             "top level: warning: SECRET is in plain text here; `wrangler secret put SECRET` keeps it out of the file",
         ]
     );
-    assert!(!run.stdout.contains("\"s\""));
+    assert!(!run.stdout.contains("0a1b"));
 }

@@ -22,12 +22,12 @@ per_ip = 2026-11-29
         "environments",
         &toml,
         &[
-            "top level: LIMIT_LOGIN.limt: unknown field, expected route, per_ip, per_key, global, cost, mode, exempt, on_error, key, allow, block, message, docs, in_flight, sockets, wait, timeout, priority or warmup",
-            "top level: LIMIT_LOGIN.per_ip: \"5/minn\": unknown period \"minn\", expected s, min, h, day, or a count such as 30s",
-            "top level: LIMIT_LOGIN.cost: \"NaN\": expected a whole number, 1 or more",
-            "env.staging: LIMIT_B.per_ip: \"2026-11-29\": expected a count and a period, such as 5/min, 100/s burst 200 or 1000/day",
-            "env.staging: LIMIT_B.route: \"/a/\": the same route as \"/a\" in LIMIT_A.route",
-            "env.staging: env.staging.durable_objects.bindings: there is none with name = \"BUCKETS\" and class_name = \"BucketActor\"",
+            "19: top level: LIMIT_LOGIN.limt: unknown field, expected route, per_ip, per_key, global, cost, mode, exempt, on_error, key, allow, block, message, docs, in_flight, sockets, wait, timeout, priority or warmup",
+            "18: top level: LIMIT_LOGIN.per_ip: \"5/minn\": unknown period \"minn\", expected s, min, h, day, or a count such as 30s",
+            "20: top level: LIMIT_LOGIN.cost: \"NaN\": expected a whole number, 1 or more",
+            "26: env.staging: LIMIT_B.per_ip: \"2026-11-29\": expected a count and a period, such as 5/min, 100/s burst 200 or 1000/day",
+            "25: env.staging: LIMIT_B.route: \"/a/\": the same route as \"/a\" in LIMIT_A.route",
+            "21: env.staging: env.staging.durable_objects.bindings: there is none with name = \"BUCKETS\" and class_name = \"BucketActor\"",
         ],
     );
 }

@@ -31,14 +31,20 @@ mode = "off"
         run.stdout,
         "\
 top level:
-ROUTE                 LIMIT        SCOPE   RATE                      BURST  INTERVAL  COST  MODE     ON_ERROR
-(every request)       base/ip      ip      1200/min                  1200   50ms      1     enforce  local
-api.example.com/v1/*  api/key      key     100/s                     200    10ms      2     enforce  open
-/v1/*                 api/key-2    key     100000/day Asia/Shanghai  -      -         2     enforce  open
-GET /healthz          health       -       -                         -      -         -     exempt   -
+  LIMIT        SCOPE   RATE                      BURST  INTERVAL  COST  MODE     ON_ERROR
+every request
+  base/ip      ip      1200/min                  1200   50ms      1     enforce  local
+api.example.com/v1/*
+/v1/*
+  api/key      key     100/s                     200    10ms      2     enforce  open
+  api/key-2    key     100000/day Asia/Shanghai  -      -         2     enforce  open
+GET /healthz
 /ready
-/old                  old          -       -                         -      -         -     off      -
-/text                 text/global  global  60/min                    3      1s        1     shadow   closed
+  health       -       -                         -      -         -     exempt   -
+/old
+  old          -       -                         -      -         -     off      -
+/text
+  text/global  global  60/min                    3      1s        1     shadow   closed
 "
     );
 }

@@ -1,0 +1,89 @@
+//! Warnings about a policy that has no fault, and a word on the fate of requests where it has one.
+
+use penstock::limit::lease::PREPAY_DIVISOR;
+use penstock::limit::rate::Allowance;
+use penstock::policy::{Binding, Limit, Misconfigured, Mode, Policy, Reading, Scope};
+
+/// More calls than this in a second, for one counter, are worth a warning.
+const MANY_CALLS: u64 = 25;
+
+/// Returns all warnings about `policy`, as it is written.
+pub fn warnings(policy: &Policy) -> Vec<String> {
+    let settings = &policy.settings;
+    let mut warnings: Vec<String> = mode(settings.mode).into_iter().collect();
+    if settings.misconfigured == Misconfigured::Open {
+        warnings
+            .push("MISCONFIGURED is \"open\": should the configuration be broken, requests pass without limits".into());
+    }
+    let weakness = settings.secret.as_ref().and_then(|secret| secret.weakness());
+    warnings.extend(weakness.map(|weakness| format!("SECRET {weakness}")));
+    warnings.extend(keys_alone(policy));
+    let limits = policy.base.iter().chain(&policy.bindings).flat_map(|binding| &binding.limits);
+    warnings.extend(limits.filter_map(small_burst));
+    warnings
+}
+
+fn mode(mode: Option<Mode>) -> Option<String> {
+    let effect = match mode {
+        Some(Mode::Enforce) => return None,
+        Some(Mode::Shadow) => "MODE is \"shadow\": limits and caps decide, count and log",
+        None => "MODE is \"off\": limits and caps are not asked",
+    };
+    Some(format!("NOTHING IS ENFORCED: {effect}, and refuse nobody; BLOCK and timeout hold"))
+}
+
+/// Warns of bindings that count keys and no addresses. A key is a claim: a client that sends a new
+/// one with each request meets no such limit.
+fn keys_alone(policy: &Policy) -> Vec<String> {
+    let counts = |binding: &Binding, scope| {
+        binding.limits.iter().any(|limit| limit.scope == scope && limit.mode == Mode::Enforce)
+    };
+    let base = policy.base.as_ref().is_some_and(|base| counts(base, Scope::Ip));
+    let alone = policy
+        .base
+        .iter()
+        .chain(&policy.bindings)
+        .filter(|binding| !base && counts(binding, Scope::Key) && !counts(binding, Scope::Ip));
+    alone
+        .map(|binding| {
+            format!(
+                "{} counts keys alone: who sends none, or a new one each time, meets no limit of its own; \
+                 add per_ip there or to LIMIT_BASE",
+                binding.name
+            )
+        })
+        .collect()
+}
+
+/// Warns of a fast rate whose burst is small. A lease is at most a part of the tokens that are
+/// left, so one of a small burst is soon spent, and the next one costs a call.
+fn small_burst(limit: &Limit) -> Option<String> {
+    let Allowance::Rate(rate) = &limit.allowance else { return None };
+    let (burst, seconds) = (rate.gcra().burst(), rate.period().as_secs_up());
+    let enough = rate.count().div_ceil(seconds.max(1));
+    let lease = burst.checked_div(PREPAY_DIVISOR.saturating_mul(limit.cost))?.max(1);
+    let calls = enough.checked_div(limit.cost)?.checked_div(lease)?;
+    (calls > MANY_CALLS && burst < enough).then(|| {
+        format!(
+            "{} has a small burst: an isolate can take {lease} requests ahead at most, so a full rate costs \
+             {calls} calls to its object in a second, and near the limit one for each request; burst {enough} \
+             makes that about {PREPAY_DIVISOR}",
+            limit.name
+        )
+    })
+}
+
+/// Says what would happen to requests of a deployment with faults, where `MISCONFIGURED` is
+/// `open`. Empty: it is not, or there are no faults that the Worker would find.
+pub fn fate(name: &str, reading: Option<Reading>, lacks_bindings: bool) -> String {
+    let Some(reading) = reading.filter(|reading| reading.written.settings.misconfigured == Misconfigured::Open) else {
+        return String::new();
+    };
+    let (policy, faults) = reading.into_policy();
+    let fate = match policy {
+        Some(_) if faults.is_empty() && !lacks_bindings => return String::new(),
+        Some(_) => "requests would pass without limits",
+        None => "requests would be answered with 500 all the same, since ORIGIN cannot be read",
+    };
+    format!("{name}: MISCONFIGURED is \"open\": deployed like this, {fate}\n")
+}

@@ -1,0 +1,87 @@
+//! Warnings about a policy without faults.
+
+use super::{PLATFORM, Run, check};
+
+fn with_vars(name: &str, vars: &str) -> Run {
+    check(name, &format!("{PLATFORM}[vars]\n{vars}\n"))
+}
+
+fn warnings(name: &str, vars: &str) -> Vec<String> {
+    let run = with_vars(name, vars);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    run.stdout.lines().filter_map(|line| line.strip_prefix("top level: warning: ")).map(str::to_owned).collect()
+}
+
+const BASE: &str = "LIMIT_BASE = { per_ip = \"5/min\", in_flight = 5 }";
+
+#[test]
+fn the_table_shows_the_mode_that_holds_and_nothing_enforced_is_said_plainly() {
+    let own = r#"LIMIT_SHADOW = { route = "/s", global = "1/s", mode = "shadow" }"#;
+    for (mode, effect, modes) in [
+        ("shadow", "limits and caps decide, count and log", ["shadow", "shadow", "shadow"]),
+        ("off", "limits and caps are not asked", ["off", "off", "off"]),
+    ] {
+        let run = with_vars(&format!("mode-{mode}"), &format!("MODE = \"{mode}\"\n{BASE}\n{own}"));
+        let warning = format!(
+            "top level: warning: NOTHING IS ENFORCED: MODE is \"{mode}\": {effect}, and refuse nobody; BLOCK and timeout hold\n"
+        );
+        assert!(run.code == Some(0) && run.stdout.contains(&warning), "{}{}", run.stdout, run.stderr);
+        let rows = run.stdout.lines().filter(|line| line.starts_with("  ") && line.contains('/'));
+        let shown: Vec<&str> = rows.map(|row| row.split_whitespace().rev().nth(1).unwrap()).collect();
+        assert_eq!(shown, modes, "{}", run.stdout);
+    }
+    assert!(warnings("mode-enforce", &format!("MODE = \"enforce\"\n{BASE}")).is_empty());
+}
+
+#[test]
+fn an_open_misconfigured_says_what_would_happen() {
+    let open = format!("MISCONFIGURED = \"open\"\n{BASE}");
+    assert_eq!(
+        warnings("open", &open),
+        ["MISCONFIGURED is \"open\": should the configuration be broken, requests pass without limits"]
+    );
+    for (name, more, fate) in [
+        ("open-fault", "LIMIT_X = 5", "requests would pass without limits"),
+        (
+            "open-origin",
+            "ORIGIN = \"x\"",
+            "requests would be answered with 500 all the same, since ORIGIN cannot be read",
+        ),
+    ] {
+        let run = with_vars(name, &format!("{more}\n{open}"));
+        let last = run.stderr.lines().last().unwrap();
+        assert_eq!(last, format!("top level: MISCONFIGURED is \"open\": deployed like this, {fate}"), "{}", run.stderr);
+        assert_eq!(run.code, Some(1));
+    }
+    let closed = with_vars("closed-fault", &format!("LIMIT_X = 5\n{BASE}"));
+    assert!(!closed.stderr.contains("deployed like this"), "{}", closed.stderr);
+}
+
+#[test]
+fn sec_01_a_secret_that_can_be_guessed_is_warned_of_without_a_word_of_it() {
+    let found = warnings("weak-secret", &format!("SECRET = \"hunter2\"\n{BASE}"));
+    assert!(
+        found.iter().any(|warning| warning.starts_with("SECRET can be guessed: it has under 16 bytes")),
+        "{found:?}"
+    );
+    assert!(!found.iter().any(|warning| warning.contains("hunter2")), "{found:?}");
+    let strong = warnings("strong-secret", &format!("SECRET = \"0a1b2c3d4e5f60718293a4b5c6d7e8f9\"\n{BASE}"));
+    assert!(!strong.iter().any(|warning| warning.contains("guessed")), "{strong:?}");
+}
+
+#[test]
+fn cfg_11_a_fast_rate_with_a_small_burst_is_warned_of_with_its_cost() {
+    let global = |rate: &str| {
+        let vars = format!("LIMIT_BASE = {{ global = \"{rate}\" }}");
+        warnings(&format!("burst-{}", rate.replace('/', "-")), &vars)
+    };
+    assert_eq!(
+        global("3000/s burst 100"),
+        [
+            "base/global has a small burst: an isolate can take 12 requests ahead at most, so a full rate costs 250 calls to its object in a second, and near the limit one for each request; burst 3000 makes that about 8"
+        ]
+    );
+    for enough in ["3000/s", "3000/s burst 3000", "3000/s burst 9000", "5/s burst 1", "60000/min", "20/s burst 10"] {
+        assert!(global(enough).is_empty(), "{enough}");
+    }
+}
