@@ -18,7 +18,7 @@ dev: setup           ## Run Penstock before a demo origin (PORT=8787, ORIGIN_POR
 check: setup         ## Say what is wrong in a configuration (CONFIG=FILE)
 	@scripts/check.sh $(CONFIG)
 
-deploy: setup        ## Check, migrate the D1 database, deploy (needs `npx wrangler login` once)
+deploy: setup        ## Check, migrate the D1 database, deploy (needs `npx wrangler login` once; CONFIG=FILE, ENV=NAME)
 	@scripts/deploy.sh
 
 ## Change it

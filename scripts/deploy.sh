@@ -1,21 +1,41 @@
 #!/usr/bin/env bash
-# Checks the configuration, brings the D1 database up to date, deploys. Stops at the first that fails.
+# Checks the configuration, brings the D1 database up to date, deploys. Stops at the first that fails. CONFIG names another file
+# than the one that wrangler would take, and ENV an environment of it.
 source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 
-if grep -qE '^database_id *= *"0{8}-' wrangler.toml; then
-  fail "wrangler.toml: database_id is still the placeholder. Run \`npx wrangler d1 create penstock\` and put the id it prints there."
+place="top level" # as the check calls the deployment
+options=()
+if [ -n "${CONFIG:-}" ]; then options+=(--config "$CONFIG"); fi
+if [ -n "${ENV:-}" ]; then
+  options+=(--env "$ENV")
+  place="env.$ENV"
 fi
-if grep -qE '^ORIGIN *= *"https://origin\.example\.com"' wrangler.toml; then
-  fail "wrangler.toml: ORIGIN is still the placeholder. Set it to your server, or remove it where a zone's route is used."
-fi
-# A `route` within a table is a limit's; the Worker's own stand above the first table, or are tables themselves.
-own_routes='/^ *\[\[routes\]\]/ { found = 1 } /^ *\[/ { table = 1 } !table && /^ *routes? *=/ { found = 1 } END { exit !found }'
-if ! awk "$own_routes" wrangler.toml; then
-  fail "wrangler.toml: there are no routes, so nothing would reach the Worker. Uncomment one of the two ways at its top."
-fi
-scripts/check.sh
+
+report=$(scripts/check.sh ${CONFIG:+"$CONFIG"})
+printf '%s\n' "$report"
+of_this=$(awk -v place="$place:" 'index($0, place) == 1' <<<"$report")
+[ -n "$of_this" ] || fail "There is no [$place] to deploy."
+
+# What is a warning while one tries things out would make a deployment pointless.
+stops=$(grep -E 'warning: (there are no routes|ORIGIN is still|database_id is still)' <<<"$of_this" || true)
+[ -z "$stops" ] || fail "" "Not deployed yet:" "$stops"
+
 if [ -z "${CLOUDFLARE_API_TOKEN:-}" ] && wrangler whoami </dev/null 2>&1 | grep -q "not authenticated"; then
   fail "Not logged in to Cloudflare. Run \`npx wrangler login\`, or set CLOUDFLARE_API_TOKEN."
 fi
-wrangler d1 migrations apply DB --remote
-wrangler deploy
+wrangler d1 migrations apply DB --remote ${options[@]+"${options[@]}"}
+wrangler deploy ${options[@]+"${options[@]}"}
+
+# The secret belongs to a Worker, so there must be one first.
+secrets=$(wrangler secret list ${options[@]+"${options[@]}"} </dev/null 2>/dev/null || true)
+if ! grep -qE '"SECRET"|^SECRET\b' <<<"$secrets" && ! grep -q "SECRET is in plain text" <<<"$of_this"; then
+  put="npx wrangler secret put SECRET${options[*]:+ ${options[*]}}"
+  say "" "There is no SECRET: a person who has the logs can find an address behind a digest by trying all addresses." \
+    "This sets a random one; every caller then begins anew, once:  openssl rand -base64 32 | $put"
+  answer=""
+  if [ -t 0 ]; then read -r -p "Set a random one now? [y/N] " answer; fi
+  case $answer in
+    [yY]*) head -c 32 /dev/urandom | base64 | wrangler secret put SECRET ${options[@]+"${options[@]}"} ||
+      say "It could not be set; all else is deployed." ;;
+  esac
+fi

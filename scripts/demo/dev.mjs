@@ -115,7 +115,8 @@ async function start() {
 function greet() {
   const at = `http://127.0.0.1:${PORT}`;
   if (FILE !== DEMO) {
-    console.log(`\nPenstock is at ${at}, as ${FILE} says, in front of ${ORIGIN}. Ctrl-C stops everything.\n`);
+    const origin = process.env.ORIGIN ? ORIGIN : `the demo origin at ${ORIGIN}, which stands in for yours (ORIGIN=URL names another)`;
+    console.log(`\nPenstock is at ${at}, as ${FILE} says, in front of ${origin}. Ctrl-C stops everything.\n`);
     return;
   }
   console.log(`

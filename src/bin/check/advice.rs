@@ -66,8 +66,8 @@ fn small_burst(limit: &Limit) -> Option<String> {
     (calls > MANY_CALLS && burst < enough).then(|| {
         format!(
             "{} has a small burst: an isolate can take {lease} requests ahead at most, so a full rate costs \
-             {calls} calls to its object in a second, and near the limit one for each request; burst {enough} \
-             makes that about {PREPAY_DIVISOR}",
+             {calls} calls to its object in a second, and near the limit one for each request; \
+             burst {enough} avoids most of them",
             limit.name
         )
     })

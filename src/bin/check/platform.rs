@@ -88,7 +88,9 @@ pub fn warnings(deployment: &Deployment, policy: Option<&Policy>) -> Vec<String>
     let on = |key| deployment.inherited(key).and_then(Value::as_bool);
     let routed = routes(deployment).next().is_some();
     // Without routes, wrangler turns the name on workers.dev on.
-    if on("workers_dev").unwrap_or(!routed) {
+    let has_second_name = on("workers_dev").unwrap_or(!routed);
+    let is_reachable = routed || has_second_name;
+    if has_second_name {
         warnings.push(
             "workers_dev is on: the Worker can be reached under a second name; set workers_dev = false".to_owned(),
         );
@@ -103,10 +105,11 @@ pub fn warnings(deployment: &Deployment, policy: Option<&Policy>) -> Vec<String>
                 .to_owned(),
         );
     }
-    if routed && origin.and_then(Value::as_str) == Some(EXAMPLE_ORIGIN) {
+    if is_reachable && origin.and_then(Value::as_str) == Some(EXAMPLE_ORIGIN) {
         warnings.push("ORIGIN is still the example's".to_owned());
     }
-    if routed && tables(deployment.own("d1_databases")).any(|database| is(database, "database_id", EXAMPLE_DATABASE_ID))
+    if is_reachable
+        && tables(deployment.own("d1_databases")).any(|database| is(database, "database_id", EXAMPLE_DATABASE_ID))
     {
         warnings.push(
             "database_id is still the example's: `npx wrangler d1 create penstock` prints the one to put there"

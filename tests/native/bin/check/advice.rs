@@ -78,7 +78,7 @@ fn cfg_11_a_fast_rate_with_a_small_burst_is_warned_of_with_its_cost() {
     assert_eq!(
         global("3000/s burst 100"),
         [
-            "base/global has a small burst: an isolate can take 12 requests ahead at most, so a full rate costs 250 calls to its object in a second, and near the limit one for each request; burst 3000 makes that about 8"
+            "base/global has a small burst: an isolate can take 12 requests ahead at most, so a full rate costs 250 calls to its object in a second, and near the limit one for each request; burst 3000 avoids most of them"
         ]
     );
     for enough in ["3000/s", "3000/s burst 3000", "3000/s burst 9000", "5/s burst 1", "60000/min", "20/s burst 10"] {

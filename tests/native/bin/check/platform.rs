@@ -80,6 +80,10 @@ fn likely_mistakes_of_a_first_deployment_are_warned_of() {
     let (id, none) = ("database_id = \"0\"", "database_id = \"00000000-0000-0000-0000-000000000000\"");
     let example = check("no-database", &(PLATFORM.replace(id, none) + limits));
     assert!(example.stdout.contains("database_id is still the example's"), "{}", example.stdout);
+    // A name on workers.dev is reached without routes.
+    let second_name = PLATFORM.replace("workers_dev = false", "workers_dev = true").replace(id, none);
+    let run = check("second-name", &(second_name.replace(PLATFORM.lines().nth(3).unwrap(), "") + limits));
+    assert!(run.stdout.contains("database_id is still the example's"), "{}", run.stdout);
     for (routes, origin) in [(zone, ""), (custom, origin)] {
         let run = with(routes, origin);
         assert_eq!((run.code, run.stdout.contains("warning")), (Some(0), false), "{}", run.stdout);
