@@ -2,10 +2,14 @@
 
 use penstock::limit::lease::PREPAY_DIVISOR;
 use penstock::limit::rate::Allowance;
+use penstock::limit::time::Span;
 use penstock::policy::{Binding, Limit, Misconfigured, Mode, Policy, Reading, Scope};
 
-/// More calls than this in a second, for one counter, are worth a warning.
+/// More requests than this in a second, each with a call, are worth a warning.
 const MANY_CALLS: u64 = 25;
+
+/// A lease that is spent in less than this is spent before a call for the next one returns.
+const ROUND_TRIP: Span = Span::from_millis(20);
 
 /// Returns all warnings about `policy`, as it is written.
 pub fn warnings(policy: &Policy) -> Vec<String> {
@@ -56,18 +60,19 @@ fn keys_alone(policy: &Policy) -> Vec<String> {
 }
 
 /// Warns of a fast rate whose burst is small. A lease is at most a part of the tokens that are
-/// left, so one of a small burst is soon spent, and the next one costs a call.
+/// left, so one of a small burst is spent before the next one is there. The simulation of `make
+/// fleet` has 999 calls per 1,000 requests at `3000/s burst 100`, and 3 to 7 at a burst of 3,000.
 fn small_burst(limit: &Limit) -> Option<String> {
     let Allowance::Rate(rate) = &limit.allowance else { return None };
-    let (burst, seconds) = (rate.gcra().burst(), rate.period().as_secs_up());
-    let enough = rate.count().div_ceil(seconds.max(1));
-    let lease = burst.checked_div(PREPAY_DIVISOR.saturating_mul(limit.cost))?.max(1);
-    let calls = enough.checked_div(limit.cost)?.checked_div(lease)?;
-    (calls > MANY_CALLS && burst < enough).then(|| {
+    let (burst, per_second) = (rate.gcra().burst(), rate.count().div_ceil(rate.period().as_secs_up().max(1)));
+    let lease = burst.checked_div(PREPAY_DIVISOR)?.max(1);
+    let is_short = rate.gcra().interval().times(lease) < ROUND_TRIP;
+    let calls = per_second.checked_div(limit.cost)?;
+    (is_short && calls > MANY_CALLS && burst < per_second).then(|| {
         format!(
-            "{} has a small burst: an isolate can take {lease} requests ahead at most, so a full rate costs \
-             {calls} calls to its object in a second, and near the limit one for each request; \
-             burst {enough} avoids most of them",
+            "{} has a small burst: an isolate takes {lease} tokens ahead at most, and spends them before the next \
+             ones are there, so nearly every request costs a call to its object, {calls} in a second; burst \
+             {per_second} makes that a few per 1,000 requests",
             limit.name
         )
     })
