@@ -93,6 +93,12 @@ impl<'a> RouteTarget<'a> {
 }
 
 impl Pattern {
+    /// Returns the host as the configuration writes it, in lower case: `api.example.com`, or
+    /// `*.example.com`. `None`: the pattern matches all hosts.
+    pub fn host(&self) -> Option<String> {
+        (self.host != HostPattern::Any).then(|| self.host.to_string())
+    }
+
     /// Whether the pattern matches this request. The time is linear in the shorter of the two
     /// paths: each segment is compared once.
     pub(super) fn matches(&self, target: &RouteTarget<'_>) -> bool {

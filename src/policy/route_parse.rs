@@ -41,6 +41,9 @@ impl Pattern {
                 "has no path, expected one that starts with a slash, such as /login or example.com/*".to_owned()
             );
         };
+        if METHODS.contains(&host) {
+            return Err(format!("{host} is a method, and reads as a host here: expected \"{host} /{path}\""));
+        }
         let host = HostPattern::parse(host)?;
         let path = Path::read_pattern(path);
         let mut segments: Vec<&str> = path.segments().collect();

@@ -10,6 +10,7 @@
 //! - `lists`: the lines below the table;
 //! - `misplaced`: limits and vars where no Worker sees them;
 //! - `platform`: the platform's bindings, routes and flags, beside the vars;
+//! - `reach`: limits for hosts that no request has;
 //! - `report`: everything printed for one file;
 //! - `source`: TOML or JSON with comments, and the lines of its parts;
 //! - `table`: the limits as an aligned table.
@@ -24,6 +25,8 @@ mod lists;
 mod misplaced;
 #[cfg(not(target_arch = "wasm32"))]
 mod platform;
+#[cfg(not(target_arch = "wasm32"))]
+mod reach;
 #[cfg(not(target_arch = "wasm32"))]
 mod report;
 #[cfg(not(target_arch = "wasm32"))]

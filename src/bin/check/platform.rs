@@ -65,7 +65,7 @@ fn host(origin: &str) -> &str {
 }
 
 /// The deployment's routes, in `route` and in `routes`.
-fn routes(deployment: &Deployment) -> impl Iterator<Item = &Value> {
+pub fn routes(deployment: &Deployment) -> impl Iterator<Item = &Value> {
     let one = deployment.inherited("route").into_iter();
     one.chain(deployment.inherited("routes").and_then(Value::as_array).into_iter().flatten())
 }

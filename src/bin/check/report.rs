@@ -6,7 +6,7 @@ use penstock::policy::{Fault, Policy, Reading};
 
 use super::deployment::Deployment;
 use super::source::Source;
-use super::{advice, lists, misplaced, platform, table};
+use super::{advice, lists, misplaced, platform, reach, table};
 
 /// Reads `file`, and returns the limits and warnings of its deployments.
 ///
@@ -73,9 +73,10 @@ fn describe(deployment: &Deployment, policy: Option<&Policy>, others: &[Deployme
         }
         Some(policy) => write!(text, "{name}:\n{}{}", table::table(policy), lists::lists(policy)),
     };
-    let of_policy = policy.map(advice::warnings).unwrap_or_default();
+    let of_policy = policy.map(advice::warnings).unwrap_or_default().into_iter();
+    let of_routes = policy.map(|policy| reach::warnings(deployment, policy)).unwrap_or_default();
     let of_file = misplaced::missing_vars(deployment, others).into_iter();
-    for warning in of_policy.into_iter().chain(of_file).chain(platform::warnings(deployment, policy)) {
+    for warning in of_policy.chain(of_routes).chain(of_file).chain(platform::warnings(deployment, policy)) {
         let _ = writeln!(text, "{name}: warning: {warning}");
     }
 }

@@ -34,6 +34,7 @@ fn cfg_04_a_pattern_that_could_never_match_is_refused() {
         ("*", "has no path, expected one that starts with a slash, such as /login or example.com/*"),
         ("", "expected [METHOD[,METHOD]] [HOST]/PATH, such as \"POST /login\""),
         ("GET api.example.com /x", "expected [METHOD[,METHOD]] [HOST]/PATH, such as \"POST /login\""),
+        ("POST/login", "POST is a method, and reads as a host here: expected \"POST /login\""),
         ("https://api.example.com/x", "a route has no scheme: leave out what stands before the host"),
         (
             "/api?x=1",

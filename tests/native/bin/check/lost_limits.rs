@@ -45,6 +45,7 @@ const MISTAKES: &[(&str, usize, &str)] = &[
     ("[vars.LIMIT_A]\nroute = \"/a\"\nglobal = \"5/s\"\nper-ip = \"5/min\"", 4, "did you mean `per_ip`?"),
     ("[vars.LIMIT_A]\nrotue = \"/a\"\nper_ip = \"5/min\"", 2, "did you mean `route`?"),
     // Values.
+    ("[vars.LIMIT_A]\nroute = \"POST/login\"\nper_ip = \"5/min\"", 2, "expected \"POST /login\""),
     ("[vars.LIMIT_A]\nroute = \"/a\"\nper_ip = [\"9/s\", \"5/minute\"]", 3, "did you mean min?"),
     (
         "[vars.LIMIT_A]\nroute = \"/a\"\nper_ip = [\n  \"9/s\",\n  \"5/day Asia/Peking\",\n]",

@@ -5,6 +5,7 @@ mod deployment;
 mod lists;
 mod lost_limits;
 mod platform;
+mod reach;
 mod report;
 mod source;
 mod table;
