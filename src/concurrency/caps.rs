@@ -5,7 +5,7 @@ use crate::concurrency::lease_table::PermitGuard;
 use crate::concurrency::permit_calls::PermitCalls;
 use crate::concurrency::plan::PlannedCap;
 use crate::gate::deadline::{Deadline, Later};
-use crate::gate::decision::{CapDecision, CapRefusal, Reason};
+use crate::gate::decision::{CapDecision, CapRefusal, Reason, Spent};
 use crate::gate::permit_port::PermitPort;
 use crate::identity::Subject;
 use crate::limit::time::Span;
@@ -34,6 +34,24 @@ pub struct Caps<'a, 'p, K> {
 impl<'p, K: PermitActors> PermitPort<'p> for Caps<'_, 'p, K> {
     fn cap_count(&self) -> usize {
         self.planned.len()
+    }
+
+    fn known_refusal(&self) -> Option<CapDecision<'p>> {
+        let is_full = |planned: &&PlannedCap<'p>| {
+            // A request that may wait for the cap may get a permit after all.
+            let refuses_at_once = planned.cap.mode == Mode::Enforce && planned.wait == Span::ZERO;
+            refuses_at_once
+                && self.calls.with_lease(planned.cap, |lease, now| {
+                    let full = lease.is_full(planned.reserve, now);
+                    if full {
+                        lease.note_unmet(planned.reserve);
+                    }
+                    full
+                })
+        };
+        let full = self.planned.iter().find(is_full)?;
+        let refusal = Some(self.refusal(full, Reason::OverCapacity));
+        Some(CapDecision { refusal, spent: Spent { limits: 1, ..Spent::default() }, ..CapDecision::default() })
     }
 
     async fn admit(&self, deadline: Deadline) -> CapDecision<'p> {
@@ -68,12 +86,16 @@ impl<'p, K: PermitActors> Caps<'_, 'p, K> {
             Err(NoPermit::Unknown) => Reason::LimiterUnavailable,
             Err(NoPermit::Full) => Reason::OverCapacity,
         };
-        let &PlannedCap { cap, binding, .. } = cap;
-        let refusal = CapRefusal { cap, binding, reason, wait: come_back(self.address) };
-        match cap.mode {
+        let refusal = self.refusal(cap, reason);
+        match cap.cap.mode {
             Mode::Shadow => decision.shadows.push(refusal),
             Mode::Enforce => decision.refusal = Some(refusal),
         }
+    }
+
+    fn refusal(&self, planned: &PlannedCap<'p>, reason: Reason) -> CapRefusal<'p> {
+        let &PlannedCap { cap, binding, .. } = planned;
+        CapRefusal { cap, binding, reason, wait: come_back(self.address) }
     }
 }
 

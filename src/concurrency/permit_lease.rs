@@ -114,7 +114,7 @@ impl PermitLease {
         if self.lent.has_room(&mut self.demand, reserve, now) {
             return NextStep::Start(self.start(reserve, now));
         }
-        if self.full.is_some_and(|(smallest, until)| smallest <= reserve && now < until) {
+        if self.is_said_to_be_full(reserve, now) {
             return NextStep::Full;
         }
         if self.questions.is_pending(now) {
@@ -123,6 +123,15 @@ impl PermitLease {
         }
         let more = self.demand.unmet(reserve).max(1);
         self.question(more, reserve, now, patience).map_or(NextStep::Unknown, NextStep::Ask)
+    }
+
+    /// Whether a request would be told at once that the cap is full, without a question.
+    pub fn is_full(&mut self, reserve: Reserve, now: Time) -> bool {
+        self.is_said_to_be_full(reserve, now) && !self.lent.has_room(&mut self.demand, reserve, now)
+    }
+
+    fn is_said_to_be_full(&self, reserve: Reserve, now: Time) -> bool {
+        self.full.is_some_and(|(smallest, until)| smallest <= reserve && now < until)
     }
 
     /// Counts a request that found no permit: the next question asks for one more.

@@ -5,7 +5,7 @@ use crate::gate::deadline::Deadline;
 use crate::gate::decide::Gate;
 use crate::gate::decision::{Decision, Unchecked};
 use crate::gate::on_error::{self, OnErrorActions};
-use crate::gate::pending::{PendingLimit, refusing};
+use crate::gate::pending::{CountedAlone, PendingLimit, refusing};
 use crate::gate::plan::LimitGroup;
 use crate::gate::state::call_budget::BudgetStage;
 use crate::gate::state::tokens::{RoundTrip, Tokens};
@@ -165,10 +165,14 @@ impl<A: Actors> Gate<'_, A> {
             open: || None,
             closed: || Some(Outcome::Unknown),
             local: || {
-                let starting_point = self.state.lease_cache.borrow().starting_point(pending.key, now);
-                let outcome =
-                    self.state.local_limiter.borrow_mut().take(demand, group.subject, starting_point, (self.wall)());
-                pending.local_demand = matches!(outcome, Outcome::Met { .. }).then(|| demand.clone());
+                let wall = (self.wall)();
+                let mut lease_cache = self.state.lease_cache.borrow_mut();
+                let starting_point = lease_cache.starting_point(pending.key, now);
+                let outcome = self.state.local_limiter.borrow_mut().take(demand, group.subject, starting_point, wall);
+                if matches!(outcome, Outcome::Met { .. }) {
+                    let owed = lease_cache.pass_alone(pending.key, &demand.terms, demand.cost, now);
+                    pending.counted_alone = Some(CountedAlone { demand: demand.clone(), wall, at: now, owed });
+                }
                 Some(outcome)
             },
         };

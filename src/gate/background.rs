@@ -1,11 +1,12 @@
-//! Work after the answer: refills leases before they are empty, gives idle quota tokens back, and
-//! prepays the day's call budget.
+//! Work after the answer: refills leases before they are empty, gives idle quota tokens back, takes
+//! back those of a request that did not reach the origin, and prepays the day's call budget.
 
+use crate::gate::day_tokens::DayTokens;
 use crate::gate::decide::Gate;
 use crate::gate::plan::{Plan, Timing};
 use crate::gate::state::call_budget;
 use crate::gate::state::lease_cache::{IDLE, LeaseCache, LimitKey};
-use crate::gate::state::tokens::RoundTrip;
+use crate::gate::state::tokens::{RoundTrip, Tokens};
 use crate::limit::lease::{StockLevel, Wish};
 use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
@@ -175,6 +176,33 @@ impl<A: Actors> Gate<'_, A> {
         budget.record(cost, outcome, now);
         if let Ok(reply) = &reply {
             budget.spend_more(reply.rows, reply.d1);
+        }
+    }
+}
+
+impl<A: Actors> Gate<'_, A> {
+    /// Takes the tokens of `list` back into the lease cache: the request of `plan` has not reached
+    /// the origin. Each list may be given back once.
+    pub fn take_back_day(&self, plan: &Plan<'_>, list: &[DayTokens]) {
+        let mut lease_cache = self.state.lease_cache.borrow_mut();
+        let wall = (self.wall)();
+        let now = lease_cache.now(wall);
+        let groups = plan.caller_limits.iter().chain(&plan.shared_limits);
+        for (group, limit) in groups.flat_map(|group| group.limits.iter().map(move |limit| (group, limit))) {
+            let Some(day) = list.iter().find(|day| day.limit == limit.number) else { continue };
+            if !matches!(limit.allowance, Allowance::Quota(_)) {
+                continue;
+            }
+            match day.until {
+                Some(until) => {
+                    let tokens = Tokens::Quota { tokens: day.tokens, end: day.at, until };
+                    lease_cache.give_back(group.key(limit), tokens, now, now);
+                }
+                None => {
+                    let demand = Demand::of(limit, day.tokens, Wish::default(), 0);
+                    self.state.local_limiter.borrow_mut().give_back(&demand, group.subject, day.at, wall);
+                }
+            }
         }
     }
 }

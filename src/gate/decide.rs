@@ -1,23 +1,26 @@
 //! Decides about one request, stage by stage, within one deadline. The limits of one stage are
 //! decided together.
 //!
-//! 1. The caller's own limits, so that a caller they refuse has taken nothing of what everyone
-//!    shares.
+//! 1. The caller's own limits, as far as the isolate can settle them alone.
 //! 2. The caller's share of a contended rate.
-//! 3. Permits of the caps.
-//! 4. The shared limits.
+//! 3. The caller's own limits at their actors, so that a caller they refuse has taken nothing of
+//!    what everyone shares. Where a cap or a shared limit is already known to refuse, no actor is
+//!    asked.
+//! 4. Permits of the caps.
+//! 5. The shared limits.
 //!
 //! The lease cache is asked first at each stage, and settles most limits without a call. The first
 //! stage that refuses ends the decision. Tokens of a refused request go back into the lease cache,
-//! except those of the caller's groups before the group that refused; these stay paid. Where a fair
-//! share, a cap or a shared limit refuses, all of the caller's own stay paid.
+//! for the caller's next request: a caller that is refused by what everyone shares has used nothing
+//! of its own. Only where one of the caller's groups refuses, the groups before it stay paid.
 
 use crate::gate::deadline::{Deadline, Later, POLL_EVERY};
 use crate::gate::decision::Decision;
-use crate::gate::pending::{PendingLimit, limits, record_outcome, refusing, settled};
+use crate::gate::pending::{PendingLimit, refusing};
 use crate::gate::permit_port::{NoCaps, PermitPort};
 use crate::gate::plan::{LimitGroup, Plan, Timing};
 use crate::gate::state::GateState;
+use crate::gate::taken::{Paid, Taken};
 use crate::limit::time::{Span, Time};
 use crate::protocol::rates::{Actors, Intent, Terms};
 
@@ -34,15 +37,6 @@ pub struct Gate<'g, A> {
     pub wall: fn() -> Time,
 }
 
-/// Which tokens of a refused request stay paid.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Paid {
-    /// The tokens of the groups before the one that refused.
-    Before,
-    /// No tokens.
-    Nothing,
-}
-
 impl<A: Actors> Gate<'_, A> {
     /// Decides about a request that meets no cap.
     pub async fn decide<'p>(&self, plan: &Plan<'p>) -> Decision<'p> {
@@ -56,7 +50,8 @@ impl<A: Actors> Gate<'_, A> {
         decision.spent.limits = u32::try_from(plan.limits().count()).unwrap_or(u32::MAX);
         self.meet_all(plan, caps, &mut decision).await;
         if !decision.is_allowed() {
-            decision.min_wait = decision.min_wait.max(self.min_wait(plan));
+            let told = decision.wait();
+            decision.min_wait = decision.min_wait.max(self.min_wait(plan, told));
         }
         let caps_spent = decision.caps.spent;
         decision.spent.add(&caps_spent);
@@ -64,41 +59,111 @@ impl<A: Actors> Gate<'_, A> {
         decision
     }
 
-    /// Meets the limits and caps stage by stage, up to the first stage that refuses.
+    /// Meets the limits and caps stage by stage, up to the first stage that refuses. The caller's
+    /// own tokens go back if a later stage refuses, or if the client leaves meanwhile.
     async fn meet_all<'p>(&self, plan: &Plan<'p>, caps: &impl PermitPort<'p>, decision: &mut Decision<'p>) {
-        let has_shared = !plan.shared_limits.is_empty();
-        let deadline = Deadline::after(self.now(), self.timing.deadline);
-        let stage_deadline = deadline.for_stage(self.now(), Later::when(has_shared || caps.cap_count() > 0));
-        self.meet(&plan.caller_limits, Paid::Before, stage_deadline, decision).await;
-        if !decision.is_allowed() || self.over_fair_share(plan, decision) {
+        let now = self.now();
+        let deadline = Deadline::after(now, self.timing.deadline);
+        let mut own = self.taken(&plan.caller_limits, now);
+        let refused = self.settle_alone(&mut own, Paid::Before);
+        if refused || self.over_fair_share(plan, decision) {
+            own.conclude_alone(Paid::Before, decision);
             return;
         }
-        decision.caps = caps.admit(deadline.for_stage(self.now(), Later::when(has_shared))).await;
-        if decision.is_allowed() {
-            self.meet(&plan.shared_limits, Paid::Nothing, deadline.later_by(decision.caps.waited), decision).await;
+        // Tokens that would need a call are not asked for where they could not be used.
+        if own.is_open() && self.is_known_to_be_full(plan, caps, decision) {
+            own.conclude_alone(Paid::Before, decision);
+        } else {
+            self.meet_with_calls(plan, caps, own, deadline, decision).await;
         }
         self.record_shares(plan, decision);
     }
 
-    /// Meets the limits of `groups` by `deadline`: takes from all, or from none but those that stay
-    /// paid.
-    async fn meet<'p>(&self, groups: &[LimitGroup<'p>], paid: Paid, deadline: Deadline, decision: &mut Decision<'p>) {
-        let mut limits = limits(groups);
-        let mut refused = self.apply_denials(&mut limits, paid);
-        if !refused {
-            self.spend(&mut limits);
-            refused = is_open(&limits) && self.wait(&mut limits, paid, deadline).await;
+    /// Meets all stages of a request that nothing in the isolate's memory refuses.
+    async fn meet_with_calls<'p>(
+        &self,
+        plan: &Plan<'p>,
+        caps: &impl PermitPort<'p>,
+        mut own: Taken<'_, '_, 'p>,
+        deadline: Deadline,
+        decision: &mut Decision<'p>,
+    ) {
+        let has_shared = !plan.shared_limits.is_empty();
+        let stage_deadline = deadline.for_stage(self.now(), Later::when(has_shared || caps.cap_count() > 0));
+        if self.meet(&mut own, &plan.caller_limits, Paid::Before, stage_deadline, decision).await {
+            return;
         }
-        decision.spent.settled = decision.spent.settled.saturating_add(settled(&limits));
+        let now = self.now();
+        decision.caps = caps.admit(deadline.for_stage(now, Later::when(has_shared))).await;
+        if !decision.is_allowed() {
+            return;
+        }
+        let mut shared = self.taken(&plan.shared_limits, now);
+        let refused = self.settle_alone(&mut shared, Paid::Nothing);
+        let deadline = deadline.later_by(decision.caps.waited);
+        if refused {
+            shared.conclude_alone(Paid::Nothing, decision);
+        } else if !self.meet(&mut shared, &plan.shared_limits, Paid::Nothing, deadline, decision).await {
+            own.use_all(decision);
+            shared.use_all(decision);
+        }
+    }
+
+    /// All limits of `groups`, none of them settled at `now`.
+    fn taken<'a, 'p>(&'a self, groups: &'a [LimitGroup<'p>], now: Time) -> Taken<'a, 'a, 'p> {
+        Taken::of(groups, self.state, self.wall, now)
+    }
+
+    /// Whether a cap or a shared limit is known to refuse. The decision then has the refusal.
+    fn is_known_to_be_full<'p>(
+        &self,
+        plan: &Plan<'p>,
+        caps: &impl PermitPort<'p>,
+        decision: &mut Decision<'p>,
+    ) -> bool {
+        if let Some(full) = caps.known_refusal() {
+            decision.caps = full;
+            return true;
+        }
+        let mut shared = self.taken(&plan.shared_limits, self.now());
+        let refused = self.apply_denials(&mut shared, Paid::Nothing);
+        if refused {
+            shared.conclude_alone(Paid::Nothing, decision);
+        }
+        refused
+    }
+
+    /// Meets the limits of `groups` that the isolate has not settled alone, by `deadline`; whether
+    /// an enforced one refuses. Takes from all, or from none but those that stay paid.
+    async fn meet<'p>(
+        &self,
+        taken: &mut Taken<'_, '_, 'p>,
+        groups: &[LimitGroup<'p>],
+        paid: Paid,
+        deadline: Deadline,
+        decision: &mut Decision<'p>,
+    ) -> bool {
+        let refused = taken.is_open() && self.wait(taken, paid, deadline).await;
+        taken.count_settled(decision);
         // Several shared limits are peeked at before any token of them is taken.
         let looks_first = groups.len() > 1 && paid == Paid::Nothing;
         if !refused
-            && is_open(&limits)
-            && (!looks_first || self.ask(&mut limits, groups, Intent::Peek, deadline, decision).await)
+            && taken.is_open()
+            && (!looks_first || self.ask(taken, groups, Intent::Peek, deadline, decision).await)
         {
-            self.ask(&mut limits, groups, Intent::Take, deadline, decision).await;
+            self.ask(taken, groups, Intent::Take, deadline, decision).await;
         }
-        self.conclude(limits, paid, decision);
+        taken.conclude(paid, decision)
+    }
+
+    /// Settles all limits that the isolate can settle without waiting; whether an enforced one
+    /// refuses.
+    fn settle_alone(&self, limits: &mut [PendingLimit<'_, '_>], paid: Paid) -> bool {
+        let refused = self.apply_denials(limits, paid);
+        if !refused {
+            self.spend(limits);
+        }
+        refused
     }
 
     /// Settles the limits that the lease cache knows to refuse; whether an enforced one does. If
@@ -146,10 +211,9 @@ impl<A: Actors> Gate<'_, A> {
                 open.for_each(|pending| lease_cache.note_waiting(pending.key, pending.limit.cost));
             }
             self.actors.sleep(POLL_EVERY).await;
-            if self.apply_denials(limits, paid) {
+            if self.settle_alone(limits, paid) {
                 return true;
             }
-            self.spend(limits);
         }
         false
     }
@@ -164,39 +228,8 @@ impl<A: Actors> Gate<'_, A> {
         open.any(|pending| lease_cache.has_call_in_flight(pending.key, now, self.timing.deadline))
     }
 
-    /// Records the outcomes, and gives back the tokens of a refused request that do not stay paid.
-    /// Tokens taken without the actor are debt that its next question reports.
-    fn conclude<'p>(&self, limits: Vec<PendingLimit<'_, 'p>>, paid: Paid, decision: &mut Decision<'p>) {
-        let kept = match (refusing(&limits), paid) {
-            (None, _) => usize::MAX,
-            (Some(order), Paid::Before) => order,
-            (Some(_), Paid::Nothing) => 0,
-        };
-        let mut lease_cache = self.state.lease_cache.borrow_mut();
-        let now = lease_cache.now((self.wall)());
-        for pending in limits {
-            record_outcome(&pending, decision);
-            let refused = pending.order >= kept;
-            match pending {
-                PendingLimit { held: Some(held), .. } if refused => lease_cache.give_back(pending.key, held, now),
-                PendingLimit { local_demand: Some(demand), .. } if refused => {
-                    self.state.local_limiter.borrow_mut().give_back(&demand, pending.group.subject, (self.wall)());
-                }
-                PendingLimit { local_demand: Some(demand), .. } => {
-                    lease_cache.pass_alone(pending.key, &demand.terms, demand.cost, now);
-                }
-                _ => {}
-            }
-        }
-    }
-
     /// The isolate's time.
     pub(super) fn now(&self) -> Time {
         self.state.lease_cache.borrow_mut().now((self.wall)())
     }
-}
-
-/// Whether a limit is not settled yet.
-fn is_open(limits: &[PendingLimit<'_, '_>]) -> bool {
-    limits.iter().any(|pending| pending.outcome.is_none())
 }

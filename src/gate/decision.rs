@@ -1,5 +1,6 @@
 //! The result of a decision about one request, and its cost.
 
+use crate::gate::day_tokens::DayTokens;
 use crate::identity::digest::Subject;
 use crate::limit::time::{Span, Time};
 use crate::policy::{Binding, Cap, Limit};
@@ -134,6 +135,8 @@ pub struct Decision<'p> {
     pub restored: Vec<&'p Limit>,
     /// The usage of the caller's own limit with the fewest requests left, where the request passed.
     pub tightest: Option<LimitUsage<'p>>,
+    /// The quota tokens of a request that passed. They go back if it does not reach the origin.
+    pub day_tokens: Vec<DayTokens>,
     /// The result at the caps.
     pub caps: CapDecision<'p>,
     /// The cost, that of the caps included.
@@ -155,6 +158,13 @@ impl<'p> Decision<'p> {
     /// Whether the request may go on to the origin.
     pub fn is_allowed(&self) -> bool {
         self.refusal.is_none() && self.caps.refusal.is_none()
+    }
+
+    /// How long the limit or cap that refused the request does so; zero where none did.
+    pub fn wait(&self) -> Span {
+        let limit = self.refusal.as_ref().map(|refusal| refusal.wait);
+        let cap = self.caps.refusal.as_ref().map(|refusal| refusal.wait);
+        limit.or(cap).unwrap_or_default().max(self.min_wait)
     }
 
     /// How many limits and caps could not be checked.

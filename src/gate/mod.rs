@@ -7,6 +7,8 @@
 //! - [`deadline`]: the time of one decision, divided among its stages
 //! - [`permit_port`]: where a request gets the permits of its caps
 //! - `pending`: a limit while it is being decided
+//! - [`day_tokens`]: quota tokens that go back if the request does not reach the origin
+//! - `taken`: the tokens that a request has taken, which go back if it does not use them
 //! - `share_check`: fair shares of contended rates
 //! - `ask_actors`: asks the actors for what the isolate cannot decide alone
 //! - [`actor_calls`]: one call to an actor, with its permission and its bookkeeping
@@ -19,6 +21,7 @@
 pub mod actor_calls;
 mod ask_actors;
 pub mod background;
+pub mod day_tokens;
 pub mod deadline;
 pub mod decide;
 pub mod decision;
@@ -29,3 +32,4 @@ pub mod plan;
 pub mod retry_after;
 mod share_check;
 pub mod state;
+mod taken;

@@ -1,5 +1,6 @@
 //! A limit while it is being decided, and how its outcome becomes part of the decision.
 
+use crate::gate::day_tokens::DayTokens;
 use crate::gate::decision::{Decision, LimitUsage, Reason, Refusal};
 use crate::gate::plan::LimitGroup;
 use crate::gate::state::lease_cache::LimitKey;
@@ -24,11 +25,37 @@ pub(super) struct PendingLimit<'s, 'p> {
     pub outcome: Option<Outcome>,
     /// The tokens that this request holds of it.
     pub held: Option<Tokens>,
-    /// The demand that the local limiter let pass, without the actor.
-    pub local_demand: Option<Demand>,
+    /// The tokens that the local limiter counted for this request, without the actor.
+    pub counted_alone: Option<CountedAlone>,
+}
+
+/// Tokens that the isolate has counted alone.
+pub(super) struct CountedAlone {
+    /// The demand that the local limiter let pass.
+    pub demand: Demand,
+    /// When, by the wall clock.
+    pub wall: Time,
+    /// When, in the isolate's time.
+    pub at: Time,
+    /// The tokens that are owed to the actor since then.
+    pub owed: u64,
 }
 
 impl PendingLimit<'_, '_> {
+    /// The quota tokens that this request has taken of it; `None` where there are none.
+    pub fn day_tokens(&self) -> Option<DayTokens> {
+        let limit = self.limit.number;
+        match (self.held, &self.counted_alone) {
+            (Some(Tokens::Quota { tokens, end, until }), _) => {
+                Some(DayTokens { limit, tokens, until: Some(until), at: end })
+            }
+            (None, Some(CountedAlone { demand, wall, .. })) if self.limit.is_quota() => {
+                Some(DayTokens { limit, tokens: demand.cost, until: None, at: *wall })
+            }
+            _ => None,
+        }
+    }
+
     /// Whether it is not settled, and its state is with the actor of `group`.
     pub fn is_open_at(&self, group: &LimitGroup<'_>) -> bool {
         self.outcome.is_none() && self.group.actor == group.actor
@@ -40,7 +67,7 @@ pub(super) fn limits<'s, 'p>(groups: &'s [LimitGroup<'p>]) -> Vec<PendingLimit<'
     let of_group = |(order, group): (usize, &'s LimitGroup<'p>)| {
         group.limits.iter().map(move |limit| {
             let key = group.key(limit);
-            PendingLimit { order, group, limit, key, outcome: None, held: None, local_demand: None }
+            PendingLimit { order, group, limit, key, outcome: None, held: None, counted_alone: None }
         })
     };
     groups.iter().enumerate().flat_map(of_group).collect()

@@ -9,6 +9,12 @@ pub trait PermitPort<'p> {
     /// The number of caps that the request meets.
     fn cap_count(&self) -> usize;
 
+    /// The refusal by a cap that is known to be full, without a call and without a wait; `None`
+    /// where there is no such cap. A request that is refused so needs no tokens of its own.
+    fn known_refusal(&self) -> Option<CapDecision<'p>> {
+        None
+    }
+
     /// Gets a permit of every cap, or keeps none, within `deadline`. A wait for a permit comes on
     /// top of that time, and is told in [`CapDecision::waited`].
     fn admit(&self, deadline: Deadline) -> impl Future<Output = CapDecision<'p>>;

@@ -1,10 +1,10 @@
 //! `Retry-After`: how long a refused client is told to wait.
 //!
-//! The first limit that refuses ends a decision, and tokens paid before it stay paid. A client that
-//! comes back as soon as that limit has room may therefore be refused by another one: a limit that
-//! was not asked, or one that the refused request itself has emptied. So the wait covers all limits
-//! of the plan, as far as this isolate knows them. A wait that is too short gets a client refused
-//! again.
+//! The first limit that refuses ends a decision. A client that comes back as soon as that limit has
+//! room may be refused by another one: a limit that was not asked; one whose tokens stay paid; or
+//! one whose tokens came back and have lapsed with their slots by then. So the wait covers all
+//! limits of the plan, as far as this isolate knows them. A wait that is too short gets a client
+//! refused again.
 
 use crate::gate::decide::Gate;
 use crate::gate::decision::{Decision, Reason};
@@ -13,6 +13,10 @@ use crate::gate::state::retry_spread::{RetrySpread, wait_while_unchecked};
 use crate::identity::digest::Subject;
 use crate::limit::time::{Span, Time};
 use crate::protocol::rates::{Actors, Terms};
+
+/// How many times the limits are looked at for the shortest wait. More would matter only where one
+/// limit's wait after another outlasts the tokens of yet another limit.
+const LOOKS: u32 = 3;
 
 /// Sets the wait that the client is told: the wait of the limit that refused, the caller's turn
 /// among all that this limit refused, and no less than the time for which other limits would
@@ -32,15 +36,26 @@ pub fn set_wait(decision: &mut Decision<'_>, spread: &mut RetrySpread, caller: S
 }
 
 impl<A: Actors> Gate<'_, A> {
-    /// How long the limits of `plan` would refuse the request for, at least.
-    pub(super) fn min_wait(&self, plan: &Plan<'_>) -> Span {
+    /// How long the limits of `plan` would refuse the request for, at least. The limit or cap that
+    /// refused it does so for `told`.
+    pub(super) fn min_wait(&self, plan: &Plan<'_>, told: Span) -> Span {
         let mut lease_cache = self.state.lease_cache.borrow_mut();
         let now = lease_cache.now((self.wall)());
-        let groups = plan.caller_limits.iter().chain(&plan.shared_limits);
-        let limits = groups.flat_map(|group| group.limits.iter().map(|limit| (group.key(limit), limit)));
-        let waits = limits
-            .filter(|(_, limit)| limit.enforces())
-            .map(|(key, limit)| lease_cache.min_wait(key, &Terms::of(limit), limit.cost, now));
-        waits.max().unwrap_or_default()
+        let groups = || plan.caller_limits.iter().chain(&plan.shared_limits);
+        let (mut least, mut wait) = (Span::ZERO, told);
+        // A longer wait outlasts more tokens, so the limits are looked at again with it.
+        for _ in 0..LOOKS {
+            for (group, limit) in groups().flat_map(|group| group.limits.iter().map(move |limit| (group, limit))) {
+                if limit.enforces() {
+                    let (key, terms) = (group.key(limit), Terms::of(limit));
+                    least = least.max(lease_cache.min_wait(key, &terms, limit.cost, now, now.plus(wait)));
+                }
+            }
+            if least <= wait {
+                break;
+            }
+            wait = least;
+        }
+        least
     }
 }

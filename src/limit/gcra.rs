@@ -78,6 +78,12 @@ impl Gcra {
         }
     }
 
+    /// Whether time may have repaid `cost` tokens by `now` that were taken at `since` or later.
+    /// While it cannot have, every token taken after them lies behind them in the schedule.
+    pub fn may_be_repaid(&self, cost: u64, since: Time, now: Time) -> bool {
+        since.plus(self.interval.times(cost)) <= now
+    }
+
     /// The TAT to keep at `now` in place of `tat`: `min(tat, now + capacity + lead)`. The `lead` is
     /// the span beyond a full debt that leases may take, see
     /// [`max_lead`](crate::limit::lease::max_lead).

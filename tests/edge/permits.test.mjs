@@ -136,8 +136,7 @@ test("a request that a rate refuses holds no permit", async (t) => {
   const edge = await start(t, { vars });
   const answers = await inTurn(10, () => edge.get("/x", { ip }));
   assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200, 429, 429, 429, 429, 429, 429, 429]);
-  assert.equal(answers[4].json.limit, "all/global");
-  assert.equal(answers[9].json.limit, "all/ip");
+  for (const { json } of answers.slice(3)) assert.equal(json.limit, "all/global", "of its own it has used three");
 });
 
 test("a request meets the base cap and its binding's, and exempt routes and allowed addresses meet neither", async (t) => {

@@ -168,6 +168,15 @@ impl World {
         run(self.answer(ask)).unwrap()
     }
 
+    /// Waits until quota tokens lie idle, and gives them back to the ledger.
+    pub fn return_idle(&self) {
+        self.forward(Span::from_secs(5));
+        let take_idle = || self.counter.borrow_mut().take_idle_quota(self.now.get());
+        while let Some(rest) = take_idle() {
+            run(self.ledger.give_back(&rest)).unwrap();
+        }
+    }
+
     /// Whether the ask was met as a whole.
     pub fn passes(&self, ask: &Ask) -> bool {
         met(&self.ask(ask))

@@ -134,6 +134,8 @@ impl PrepaidQuotas {
     /// may have given them back already.
     pub fn take_idle(&mut self, now: Time) -> Option<UnusedQuota> {
         let quota = self.quotas.values_mut().find(|quota| quota.tokens > 0 && quota.asked.plus(IDLE) <= now)?;
+        // D1 will have room again.
+        quota.used_up = None;
         Some(UnusedQuota {
             limit: quota.limit.clone(),
             subject: quota.subject,

@@ -101,18 +101,35 @@ impl BucketView {
         self.local_tat = self.local_tat.max(now).plus(gcra.interval().times(cost));
     }
 
-    /// Takes back tokens that [`pass`](BucketView::pass) counted.
-    pub fn take_back(&mut self, gcra: &Gcra, cost: u64) {
-        self.local_tat = self.local_tat.minus(gcra.interval().times(cost));
+    /// Takes back tokens that [`pass`](BucketView::pass) counted at `since` or later.
+    ///
+    /// Only while time cannot have repaid them: all tokens counted after them then lie behind them,
+    /// and are still counted. Taken off later, they would take some of these along.
+    pub fn take_back(&mut self, gcra: &Gcra, cost: u64, since: Time, now: Time) {
+        if !gcra.may_be_repaid(cost, since, now) {
+            self.local_tat = self.local_tat.minus(gcra.interval().times(cost));
+        }
     }
 
-    /// Counts tokens that a request took without the actor, which must hear of them.
-    pub fn pass_alone(&mut self, terms: &Terms, cost: u64, now: Time) {
+    /// Counts tokens that a request took without the actor, which must hear of them. Returns how
+    /// many of them were added to the debt.
+    pub fn pass_alone(&mut self, terms: &Terms, cost: u64, now: Time) -> u64 {
         if let Terms::Rate(gcra) = terms {
             self.pass(gcra, cost, now);
             self.local_only_rate = Some(*gcra);
         }
-        self.add_debt(terms, cost, now);
+        self.add_debt(terms, cost, now)
+    }
+
+    /// Takes back `cost` tokens that [`pass_alone`](BucketView::pass_alone) counted at `since`, and
+    /// the part of the debt `owed` that the actor has not heard of.
+    pub fn take_back_alone(&mut self, gcra: &Gcra, cost: u64, owed: u64, since: Time, now: Time) {
+        self.take_back(gcra, cost, since, now);
+        let unheard = owed.min(self.unreported);
+        self.unreported = self.unreported.saturating_sub(unheard);
+        if !gcra.may_be_repaid(cost, since, now) {
+            self.tat = self.tat.minus(gcra.interval().times(unheard));
+        }
     }
 
     /// Returns how long until the rate allows this isolate `cost` tokens more, counting only what
@@ -129,14 +146,16 @@ impl BucketView {
     /// Adds tokens that the actor has not counted to the unreported debt.
     ///
     /// Tokens for which the bucket has no room are left out: the actor would have refused them, and
-    /// a refused request takes nothing. A quota has no debt.
-    pub fn add_debt(&mut self, terms: &Terms, tokens: u64, now: Time) {
+    /// a refused request takes nothing. A quota has no debt. Returns the tokens that were added.
+    pub fn add_debt(&mut self, terms: &Terms, tokens: u64, now: Time) -> u64 {
         if let Terms::Rate(gcra) = terms
             && let Ok(tat) = gcra.take(self.tat, now, tokens)
         {
             self.tat = tat;
             self.unreported = self.unreported.saturating_add(tokens);
+            return tokens;
         }
+        0
     }
 
     /// Takes out the unreported debt, in tokens, to report it now. Debt that time has repaid is

@@ -12,6 +12,7 @@
 use crate::gate::state::bucket_view::StartingPoint;
 use crate::gate::state::tokens::{RoundTrip, Tokens};
 use crate::identity::digest::Subject;
+use crate::limit::gcra::Gcra;
 use crate::limit::lease::{StockLevel, Wish};
 use crate::limit::monotonic::MonotonicClock;
 use crate::limit::time::{Span, Time};
@@ -62,9 +63,9 @@ impl LeaseCache {
     }
 
     /// Returns the shortest time for which a limit refuses `cost` tokens, as far as this isolate
-    /// knows; zero if it may admit them.
-    pub fn min_wait(&self, key: LimitKey, terms: &Terms, cost: u64, now: Time) -> Span {
-        self.entries.get(&key).map_or(Span::ZERO, |entry| entry.min_wait(terms, cost, now))
+    /// knows, to a caller that comes back at `later`; zero if it may admit them.
+    pub fn min_wait(&self, key: LimitKey, terms: &Terms, cost: u64, now: Time, later: Time) -> Span {
+        self.entries.get(&key).map_or(Span::ZERO, |entry| entry.min_wait(terms, cost, now, later))
     }
 
     /// Spends `cost` tokens in hand, and returns them with the tokens that are left to the caller
@@ -73,9 +74,9 @@ impl LeaseCache {
         self.entries.get_mut(&key)?.spend(cost, now)
     }
 
-    /// Takes back tokens that were spent on a request that another limit refused.
-    pub fn give_back(&mut self, key: LimitKey, spent: Tokens, now: Time) {
-        self.entry_mut(key, now).give_back(spent, now);
+    /// Takes back tokens that were spent at `since` or later, on a request that does not use them.
+    pub fn give_back(&mut self, key: LimitKey, spent: Tokens, since: Time, now: Time) {
+        self.entry_mut(key, now).give_back(spent, since, now);
     }
 
     /// Notes that a request owes tokens that the actor has not counted. The next question reports
@@ -84,9 +85,18 @@ impl LeaseCache {
         self.entry_mut(key, now).view.add_debt(terms, tokens, now);
     }
 
-    /// Notes that this isolate admitted a request without the actor. Its tokens are debt, too.
-    pub fn pass_alone(&mut self, key: LimitKey, terms: &Terms, tokens: u64, now: Time) {
-        self.entry_mut(key, now).view.pass_alone(terms, tokens, now);
+    /// Notes that this isolate lets a request pass without the actor. Its tokens are debt, too.
+    /// Returns the tokens that are owed now, at most `tokens`.
+    pub fn pass_alone(&mut self, key: LimitKey, terms: &Terms, tokens: u64, now: Time) -> u64 {
+        self.entry_mut(key, now).view.pass_alone(terms, tokens, now)
+    }
+
+    /// Takes back the debt `owed` that [`pass_alone`](LeaseCache::pass_alone) noted at `since` for
+    /// a request of `tokens`, which does not use them.
+    pub fn take_back_alone(&mut self, key: LimitKey, rate: &Gcra, tokens: u64, owed: u64, since: Time, now: Time) {
+        if let Some(entry) = self.entries.get_mut(&key) {
+            entry.view.take_back_alone(rate, tokens, owed, since, now);
+        }
     }
 
     /// Returns the state from which the local limiter starts.

@@ -79,17 +79,20 @@ impl LocalLimiter {
         }
     }
 
-    /// Gives back the cost that `demand` took a moment ago for a request that another limit
-    /// refused.
-    pub fn give_back(&mut self, demand: &Demand, subject: Option<Subject>, wall: Time) {
+    /// Gives back the cost that `demand` took at `taken`, by the wall clock, for a request that
+    /// does not use it. Tokens of a rate go back only while time cannot have repaid them.
+    pub fn give_back(&mut self, demand: &Demand, subject: Option<Subject>, taken: Time, wall: Time) {
         let id = demand.bucket(subject);
         match &demand.terms {
             Terms::Rate(gcra) => {
-                let tat = self.table.tat(id).minus(gcra.interval().times(demand.cost));
-                self.table.put(id, Bucket { tat, ..Bucket::default() });
+                let now = self.clock.read(wall);
+                if !gcra.may_be_repaid(demand.cost, taken, now) {
+                    let tat = self.table.tat(id).minus(gcra.interval().times(demand.cost));
+                    self.table.put(id, Bucket { tat, ..Bucket::default() });
+                }
             }
             Terms::Quota(_, zone) => {
-                self.day_counter(id, demand, subject, wall).give_back(&zone.day(wall), demand.cost)
+                self.day_counter(id, demand, subject, wall).give_back(&zone.day(taken), demand.cost)
             }
         }
     }

@@ -58,6 +58,14 @@ impl Tokens {
         }
     }
 
+    /// Returns the number of tokens, those that have lapsed included.
+    pub(crate) fn count(&self) -> u64 {
+        match self {
+            Tokens::Lease(_, lease) => lease.count(),
+            Tokens::Quota { tokens, .. } => *tokens,
+        }
+    }
+
     /// Returns the number of tokens that can still be spent, now or later.
     pub(crate) fn left(&self, now: Time) -> u64 {
         match self {
@@ -87,7 +95,7 @@ impl Tokens {
         }
     }
 
-    /// Joins `other` to these tokens: the slots just before theirs, or tokens of the same day.
+    /// Joins `other` to these tokens: the slots next to theirs, or tokens of the same day.
     ///
     /// # Errors
     /// Returns `other` if it is neither.

@@ -60,15 +60,21 @@ impl Lease {
     /// Takes back slots that were spent and not used after all.
     ///
     /// # Errors
-    /// `back` itself, if its slots are not the ones just before this lease's next.
+    /// `back` itself, if its slots are neither just before this lease's next nor just after its
+    /// last.
     pub fn rejoin(&mut self, gcra: &Gcra, back: Lease) -> Result<(), Lease> {
-        let end = back.next.plus(gcra.interval().times(back.left));
-        if end != self.next || back.lag != self.lag {
+        let is_before = back.end(gcra) == self.next;
+        if back.lag != self.lag || !is_before && self.end(gcra) != back.next {
             return Err(back);
         }
-        self.next = back.next;
+        self.next = self.next.min(back.next);
         self.left = self.left.saturating_add(back.left);
         Ok(())
+    }
+
+    /// The slot after the last one, which is not this lease's.
+    fn end(&self, gcra: &Gcra) -> Time {
+        self.next.plus(gcra.interval().times(self.left))
     }
 
     /// The number of slots from the next one on that have expired at `now`. It may exceed the

@@ -30,6 +30,12 @@ impl SlowStart {
         self.spent = self.spent.saturating_add(tokens);
     }
 
+    /// Takes back the record of `tokens` that were spent and not used after all. A holder asks for
+    /// as many as its requests use, however many it refuses.
+    pub fn unspend(&mut self, tokens: u64) {
+        self.spent = self.spent.saturating_sub(tokens);
+    }
+
     /// Records that a wish was not granted: the next one is at most as large, in place of twice.
     pub fn back_off(&mut self) {
         self.last_wish = (self.last_wish / 2.0).max(1.0);

@@ -17,3 +17,4 @@ mod retry_after;
 mod share_check;
 mod state;
 mod support;
+mod unused_tokens;

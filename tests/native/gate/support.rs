@@ -173,6 +173,18 @@ impl Deployment {
         NOW.set(now().plus(span));
     }
 
+    /// Gives back the quota tokens that the isolate holds of `plans`, and then those that actors hold.
+    pub fn return_idle_quota(&self, plans: &[Plan<'_>]) {
+        for task in plans.iter().flat_map(|plan| self.gate().idle_quota_tasks(plan)) {
+            run(self.gate().return_idle_quota(task));
+        }
+        for world in self.actors.borrow().values() {
+            world.now.set(now());
+            world.return_idle();
+            NOW.set(world.now.get());
+        }
+    }
+
     /// Returns the tokens that D1 has counted for `limit`, over all its subjects.
     pub fn used(&self, limit: &str) -> u64 {
         let actors = self.actors.borrow();

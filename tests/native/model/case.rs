@@ -147,6 +147,10 @@ pub enum Bug {
     PastMidnight,
     /// Tokens that were given back to a D1 that did not answer are given back again.
     RestTwice,
+    /// A caller's tokens are forgotten when a shared limit refuses its request.
+    TokensForgotten,
+    /// A caller's tokens come back twice when a shared limit refuses its request.
+    TokensBackTwice,
     /// A TAT further ahead than a full debt is cut down to one, although leases own the slots.
     CutDown,
 }

@@ -1,11 +1,22 @@
 //! Everything that must hold on every path.
 
-use super::parts::ISOLATES;
+use super::parts::{CALLER, ISOLATES};
+use super::ports::ModelLedger;
+use super::sim::{set_wall, wall};
 use super::world::ModelWorld;
+use crate::support::run;
+use penstock::actor::rates::answer::answer;
+use penstock::gate::plan::Plan;
 use penstock::limit::gcra::Gcra;
+use penstock::limit::lease::Wish;
 use penstock::limit::rate::{Allowance, Quota};
 use penstock::limit::time::{Span, Time};
 use penstock::policy::{Limit, Scope};
+use penstock::protocol::rates::{Ask, Demand, Intent, Outcome, Reply};
+use std::rc::Rc;
+
+/// The time after its beginning in which a case's long intervals have repaid nothing.
+const QUIET: Span = Span::from_secs(10);
 
 /// Checks the limits after a move. `Err` says which of them is broken, and how.
 pub fn always(world: &ModelWorld) -> Result<(), String> {
@@ -87,6 +98,7 @@ pub fn finally(again: &dyn Fn() -> ModelWorld) -> Result<(), String> {
         patience(again(), isolate, capacity)?;
         promise(again(), isolate, capacity)?;
     }
+    unused(again())?;
     rest(again())
 }
 
@@ -137,6 +149,53 @@ fn promise(mut world: ModelWorld, isolate: usize, capacity: Span) -> Result<(), 
         }
         _ => Ok(()),
     }
+}
+
+/// Checks that refused requests have used none of the caller's tokens: in its rates,
+/// admitted + in hand + left at the actor = burst.
+///
+/// It holds where no fault has happened, no lease was asked for ahead, and time has repaid nothing.
+fn unused(mut world: ModelWorld) -> Result<(), String> {
+    let case = world.case().clone();
+    world.settle();
+    let plan = Plan::new(case.policy, None, CALLER, |_| None);
+    for (group, limit) in plan.caller_limits.iter().flat_map(|group| group.limits.iter().map(move |l| (group, *l))) {
+        let Some(gcra) = rate(limit).filter(|_| case.faults == 0 && world.now() < case.start.plus(QUIET)) else {
+            continue;
+        };
+        if gcra.interval() < QUIET.times(2) {
+            continue;
+        }
+        let now = world.now();
+        let in_hand = world.isolates.iter().map(|isolate| {
+            let mut lease_cache = isolate.state.lease_cache.borrow_mut();
+            core::iter::from_fn(|| lease_cache.spend(group.key(limit), 1, now)).count()
+        });
+        let (admitted, in_hand) = (admitted(&world, limit).len() as u64, in_hand.sum::<usize>() as u64);
+        let Some(actor) = world.actors.iter().find(|actor| actor.actor == group.actor) else { continue };
+        let ask = Ask {
+            intent: Intent::Peek,
+            subject: group.subject,
+            demands: vec![Demand::of(limit, limit.cost, Wish::default(), 0)],
+            durable_after: Span::ZERO,
+            patience: Span::ZERO,
+            horizon: Span::ZERO,
+        };
+        set_wall(now);
+        let ledger = ModelLedger(Rc::clone(&world.shared));
+        let left = match run(answer(&actor.counter, &ask, &*actor.disk, &ledger, wall)) {
+            Ok(Reply { outcomes, .. }) => match outcomes[0] {
+                Outcome::Met { left, .. } | Outcome::Refused { left, .. } => left,
+                other => return Err(format!("{}: the actor says {other:?}", limit.name)),
+            },
+            Err(problem) => return Err(problem),
+        };
+        if admitted + in_hand + left != gcra.burst() {
+            let burst = gcra.burst();
+            return Err(format!("{}: of {burst}, {admitted} admitted, {in_hand} in hand and {left} left", limit.name));
+        }
+    }
+    Ok(())
 }
 
 fn exhausted(world: &ModelWorld) -> bool {

@@ -5,6 +5,7 @@
 //! After each move the limits must hold, whatever was lost or reordered.
 //!
 //! - `rates`, `quotas`: the cases
+//! - `refused`: requests that a shared limit refuses, with bugs planted there
 //! - `planted`: cases with a planted bug, which the search must find
 //! - `search`: every schedule of a case, and random walks
 //! - `check`: everything that must hold
@@ -24,6 +25,7 @@ mod planted;
 mod ports;
 mod quotas;
 mod rates;
+mod refused;
 mod requests;
 mod search;
 mod sim;

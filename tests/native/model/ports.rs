@@ -160,7 +160,7 @@ impl Port {
                 (Bug::MetIsTaken, Outcome::Met { .. }) if refused => {
                     let mut lease_cache = self.state.lease_cache.borrow_mut();
                     if let Some(held) = Tokens::taken(&demand.terms, demand.cost, outcome, round_trip) {
-                        lease_cache.give_back(key, held, round_trip.answered);
+                        lease_cache.give_back(key, held, round_trip.answered, round_trip.answered);
                     }
                 }
                 (Bug::PastMidnight, Outcome::Met { more, .. }) => *more = more.plus(Span::from_secs(60)),

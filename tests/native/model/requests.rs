@@ -9,7 +9,9 @@ use core::cell::Cell;
 use core::task::{Context, Waker};
 use futures_util::future::join_all;
 use penstock::gate::decide::Gate;
+use penstock::gate::decision::Decision;
 use penstock::gate::plan::{LimitGroup, Plan, Timing};
+use penstock::gate::state::GateState;
 use penstock::gate::state::lease_cache::LimitKey;
 use penstock::gate::state::tokens::Tokens;
 use penstock::limit::gcra::Gcra;
@@ -54,6 +56,7 @@ impl ModelWorld {
             let decision = gate.decide(&plan).await;
             decided.set(Some(decision.refusal.as_ref().map(|refusal| refusal.wait)));
             if decision.refusal.is_some() {
+                plant_bug(case.bug, &plan, &decision, &state);
                 return;
             }
             admit(&shared, &plan, &record);
@@ -78,7 +81,7 @@ impl ModelWorld {
             }
             if !used && (early || slot <= now.plus(gcra.tolerance())) {
                 let lease = Lease::new(slot.since(now).min(gcra.tolerance()), 1, now, now);
-                lease_cache.borrow_mut().give_back(key, Tokens::Lease(gcra, lease), now);
+                lease_cache.borrow_mut().give_back(key, Tokens::Lease(gcra, lease), now, now);
                 used = true;
             } else {
                 later.borrow_mut().push((key, gcra, slot));
@@ -104,6 +107,24 @@ impl ModelWorld {
             self.tasks.remove(index);
         }
         self.send();
+    }
+}
+
+/// Makes the planted bug's mistake with the caller's tokens of a request that a shared limit
+/// refused.
+fn plant_bug(bug: Bug, plan: &Plan<'_>, decision: &Decision<'_>, state: &GateState) {
+    let by_shared = decision.refusal.as_ref().is_some_and(|refusal| refusal.limit.scope == Scope::Global);
+    if !by_shared || !matches!(bug, Bug::TokensForgotten | Bug::TokensBackTwice) {
+        return;
+    }
+    let mut lease_cache = state.lease_cache.borrow_mut();
+    let now = lease_cache.now(wall());
+    for (key, limit) in plan.caller_limits.iter().flat_map(|group| group.limits.iter().map(|l| (group.key(l), l))) {
+        if let Some((spent, _)) = lease_cache.spend(key, limit.cost, now)
+            && bug == Bug::TokensBackTwice
+        {
+            (0..2).for_each(|_| lease_cache.give_back(key, spent, now, now));
+        }
     }
 }
 

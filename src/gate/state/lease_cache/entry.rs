@@ -100,13 +100,14 @@ impl CachedLimit {
     }
 
     /// Returns the shortest time for which the limit refuses `cost` tokens, as far as is known
-    /// here.
-    pub fn min_wait(&self, terms: &Terms, cost: u64, now: Time) -> Span {
+    /// here, to a caller that comes back at `later`. Tokens in hand serve it if they are still good
+    /// then.
+    pub fn min_wait(&self, terms: &Terms, cost: u64, now: Time, later: Time) -> Span {
         let denied = match self.denied(cost, now) {
             Some(Outcome::Refused { wait, .. } | Outcome::Full { wait }) => wait,
             _ => Span::ZERO,
         };
-        let in_debt = if self.grants.any_left(now) { Span::ZERO } else { self.view.min_wait(terms, cost, now) };
+        let in_debt = if self.grants.any_left(later) { Span::ZERO } else { self.view.min_wait(terms, cost, now) };
         denied.max(in_debt)
     }
 
@@ -138,12 +139,17 @@ impl CachedLimit {
         Outcome::Met { left, more, slot: Span::ZERO, until: None }
     }
 
-    /// Takes back tokens that were spent on a request that another limit refused.
-    pub fn give_back(&mut self, spent: Tokens, now: Time) {
+    /// Takes back tokens that were spent at `since` or later, on a request that does not use them.
+    pub fn give_back(&mut self, spent: Tokens, since: Time, now: Time) {
         match &spent {
-            Tokens::Lease(gcra, lease) => self.view.take_back(gcra, lease.count()),
-            Tokens::Quota { .. } => self.view.clear_empty(),
+            Tokens::Lease(gcra, lease) => self.view.take_back(gcra, lease.count(), since, now),
+            Tokens::Quota { .. } => {
+                // The day is not used up any more, whatever the actor said meanwhile.
+                self.view.clear_empty();
+                self.denial = None;
+            }
         }
+        self.slow_start.unspend(spent.count());
         self.grants.put_back(spent, now);
     }
 

@@ -10,6 +10,12 @@ use crate::protocol::rates::UnusedTokens;
 /// in each entry, and time in each request that looks through them.
 const MOST: usize = 16;
 
+/// Runs of slots kept of one bucket while tokens come back. Requests side by side give theirs back
+/// in any order, and the runs join again as the gaps between them close.
+///
+/// With fewer, tokens of requests that were refused would be lost. More cost as [`MOST`] does.
+const MOST_RUNS: usize = 32;
+
 /// Tokens in hand, in the order in which requests spend them.
 #[derive(Debug, Default)]
 pub(super) struct Grants(Vec<Tokens>);
@@ -70,29 +76,40 @@ impl Grants {
     /// Puts spent tokens back in front of the others: requests spend from there, and these have the
     /// earliest slots. They are lost if they have lapsed or there is no room.
     pub fn put_back(&mut self, spent: Tokens, now: Time) {
+        if self.0.len() >= MOST_RUNS {
+            self.drop_lapsed(now);
+        }
         if let Err(spent) = self.join(spent)
             && spent.left(now) > 0
-            && !self.is_full()
+            && self.0.len() < MOST_RUNS
         {
             self.0.insert(0, spent);
         }
     }
 
-    /// Adds tokens to the grant that they came from, or whose day they share.
+    /// Adds tokens to a grant whose slots are next to theirs, or whose day they share. If they
+    /// close the gap between two grants, these become one.
     ///
-    /// All tokens of one day join into one grant. Otherwise many small grants would fill the list,
-    /// and the tokens of the next one would be lost.
+    /// All tokens of one day join into one grant, and so do all slots of one run. Otherwise many
+    /// small grants would fill the list, and the tokens of the next one would be lost.
     ///
     /// # Errors
     /// Returns the tokens if there is no such grant.
-    fn join(&mut self, mut tokens: Tokens) -> Result<(), Tokens> {
-        for held in &mut self.0 {
-            match held.rejoin(tokens) {
-                Ok(()) => return Ok(()),
-                Err(other) => tokens = other,
+    fn join(&mut self, tokens: Tokens) -> Result<(), Tokens> {
+        let Some(index) = self.rejoin(tokens) else { return Err(tokens) };
+        if self.0.len() > 1 {
+            let joined = self.0.remove(index);
+            if self.rejoin(joined).is_none() {
+                self.0.insert(index, joined);
             }
         }
-        Err(tokens)
+        Ok(())
+    }
+
+    /// Joins tokens to the first grant that takes them, and returns its index; `None` if there is
+    /// none.
+    fn rejoin(&mut self, tokens: Tokens) -> Option<usize> {
+        self.0.iter_mut().position(|held| held.rejoin(tokens).is_ok())
     }
 
     /// Takes out the first grant of a quota; `None` if there is none.
