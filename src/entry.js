@@ -150,7 +150,7 @@ export default {
     // A new instance answers, in the format that the client reads. `error` is the error of the
     // fetch from the origin; it is undefined when the instance failed before it answered.
     const answerFailure = (error) =>
-      callModule(() => module.answer_failure(request, env, error), () => lastResort(env));
+      callModule(() => module.answer_failure(request, env, context, error), () => lastResort(env));
     const onInstanceFailure = () => answerFailure();
     // A request that is forwarded in JavaScript needs the module only when it fails.
     const then = (answer) => answer.forwarded?.catch(answerFailure) ?? answer;

@@ -25,8 +25,13 @@ pub fn fetch(request: web_sys::Request, env: Env, context: worker_sys::Context) 
 /// Answers a request that failed after `fetch` was called. `thrown` is the error of the fetch from
 /// the origin; it is `undefined` when an instance of this module failed before it answered.
 #[wasm_bindgen]
-pub fn answer_failure(request: &web_sys::Request, env: &Env, thrown: &JsValue) -> JsValue {
-    http::serve::answer_for_the_origin(request, env, thrown)
+pub fn answer_failure(
+    request: &web_sys::Request,
+    env: &Env,
+    context: &worker_sys::Context,
+    thrown: &JsValue,
+) -> JsValue {
+    http::serve::answer_for_the_origin(request, env, context, thrown)
         .map_or_else(|thrown| Promise::reject(&thrown).into(), JsValue::from)
 }
 

@@ -33,6 +33,45 @@ export function addHeaders(response, lines) {
   return lines ? withHeaders(response, lines.split("\n"), 0) : response;
 }
 
+/**
+ * How long an origin may take to accept a connection before it counts as out of reach, in
+ * milliseconds. More delays the answer to a client of an origin that is down; less takes a slow
+ * origin for one that is down.
+ */
+const PROBE = 1_000;
+
+/** Cloudflare's statuses for an origin that it did not reach: refused, no route, no TLS, no DNS. */
+const UNREACHED = new Set([521, 523, 525, 526, 530]);
+
+/**
+ * Whether the origin of `url` accepts a connection now, by TLS where `url` says so. The runtime's
+ * error is the same for an origin that refused a connection and for one that broke it off after it
+ * had the request.
+ */
+export async function isReachable(url) {
+  let socket, timer;
+  try {
+    const { protocol, hostname, port } = new URL(url);
+    const secure = protocol === "https:";
+    const { connect } = await import("cloudflare:sockets");
+    socket = connect({ hostname, port: Number(port) || (secure ? 443 : 80) }, { secureTransport: secure ? "on" : "off" });
+    socket.closed.catch(() => {});
+    const tooLate = new Promise((_, reject) => (timer = setTimeout(reject, PROBE)));
+    await Promise.race([socket.opened, tooLate]);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    clearTimeout(timer);
+    socket?.close().catch(() => {});
+  }
+}
+
+/** Whether an answer is Cloudflare's own word that it could not reach the origin. */
+export function tellsUnreached({ status, headers }) {
+  return UNREACHED.has(status) && headers.get("server") === "cloudflare";
+}
+
 /** Sends the request to `url` with one more header. */
 export function send(request, url, name, value, encodeResponseBody, signal) {
   const outgoing = requestTo(url, request, name, value);
@@ -41,19 +80,32 @@ export function send(request, url, name, value, encodeResponseBody, signal) {
 
 /**
  * Sends the request to the origin and returns its response without calling the module again. The
- * first three of `lines` are the URL, the name and the value for `send`; the rest are headers for
- * `addHeaders`.
+ * first three of `lines` are the URL, the name and the value for `send`. The fourth lists the quota
+ * tokens that the module takes back if the request does not reach the origin; mostly it is empty.
+ * The rest are headers for `addHeaders`.
  *
  * The exchange goes on even when the module fails. The result tells `entry.js` that the response
- * comes by this promise, which rejects with the runtime's error when the origin cannot be reached.
+ * comes by this promise, which rejects when the origin cannot be reached: with the runtime's error,
+ * or with Cloudflare's `answer`. Either then has the `dayTokens` to take back.
  */
 export function forward(request, lines) {
   return { forwarded: exchange(request, lines.split("\n")) };
 }
 
 async function exchange(request, parts) {
-  const response = await fetch(requestTo(parts[0], request, parts[1], parts[2]));
-  return parts.length > 4 ? withHeaders(response, parts, 3) : response;
+  const [url, name, value, dayTokens] = parts;
+  let response;
+  let begun = false;
+  try {
+    const outgoing = requestTo(url, request, name, value);
+    begun = true;
+    response = await fetch(outgoing);
+  } catch (error) {
+    throw dayTokens && !(begun && (await isReachable(url))) ? Object.assign(error, { dayTokens }) : error;
+  }
+  const answer = parts.length > 5 ? withHeaders(response, parts, 4) : response;
+  if (dayTokens && tellsUnreached(response)) throw { dayTokens, answer };
+  return answer;
 }
 
 /**

@@ -1,10 +1,12 @@
 //! Requests, responses and `fetch`, by the functions of `fetch_api.js`. Each does in one call from
 //! Rust to JavaScript the work that `web_sys` would do in one call per header.
 
+use crate::gate::day_tokens::{self, DayTokens};
 use crate::http::rate_headers::Header;
+use crate::runtime::promise::future_of;
 use web_sys::{AbortSignal, Request, Response};
-use worker::js_sys::{Array, JsString, Promise};
-use worker::wasm_bindgen::JsValue;
+use worker::js_sys::{Array, JsString, Promise, Reflect};
+use worker::wasm_bindgen::{JsCast, JsValue};
 
 mod js {
     use super::{AbortSignal, Array, JsValue, Promise, Request, Response};
@@ -30,6 +32,10 @@ mod js {
             signal: Option<&AbortSignal>,
         ) -> Result<Promise, JsValue>;
         pub fn forward(request: &Request, lines: &str) -> JsValue;
+        #[wasm_bindgen(js_name = isReachable)]
+        pub fn is_reachable(url: &str) -> Promise;
+        #[wasm_bindgen(js_name = tellsUnreached)]
+        pub fn tells_unreached(response: &Response) -> bool;
     }
 }
 
@@ -102,17 +108,53 @@ pub fn add_headers(response: &Response, headers: &[Header]) -> Result<Response, 
 
 /// Sends `request` to `url` with one more header, and adds `headers` to the response, all in
 /// JavaScript. The module is not called again, so the exchange goes on even when this instance
-/// fails.
+/// fails. `day_tokens` go along, and come back if the request does not reach the origin.
 ///
 /// The result is an object for `entry.js`, which returns the response to the client, or asks the
 /// module for an answer when the origin cannot be reached.
-pub fn forward(request: &Request, url: &str, (name, value): (&str, &str), headers: &[Header]) -> JsValue {
+pub fn forward(
+    request: &Request,
+    url: &str,
+    (name, value): (&str, &str),
+    day_tokens: &[DayTokens],
+    headers: &[Header],
+) -> JsValue {
     let mut text = String::with_capacity(256);
     for part in [url, "\n", name, "\n", value, "\n"] {
         text.push_str(part);
     }
+    day_tokens::write(day_tokens, &mut text);
+    text.push('\n');
     add_lines(&mut text, headers);
     js::forward(request, &text)
+}
+
+/// A request's end without an answer of the origin, as the promise of [`forward`] tells it.
+#[derive(Debug, Default)]
+pub struct Unreached {
+    /// The quota tokens to take back; none where the origin may have had the request.
+    pub day_tokens: Vec<DayTokens>,
+    /// Cloudflare's answer in place of the origin's; `None` where there is none.
+    pub answer: Option<Response>,
+}
+
+impl Unreached {
+    /// Reads the value with which the promise of [`forward`] was rejected.
+    pub fn read(thrown: &JsValue) -> Unreached {
+        let member = |name: &str| Reflect::get(thrown, &name.into()).unwrap_or_default();
+        let day_tokens = member("dayTokens").as_string().map(|line| day_tokens::read(&line));
+        Unreached { day_tokens: day_tokens.unwrap_or_default(), answer: member("answer").dyn_into().ok() }
+    }
+}
+
+/// Whether the origin of `url` accepts a connection now.
+pub async fn is_reachable(url: &str) -> bool {
+    future_of(js::is_reachable(url)).await.is_ok_and(|reachable| reachable.is_truthy())
+}
+
+/// Whether `response` is Cloudflare's own word that it could not reach the origin.
+pub fn tells_unreached(response: &Response) -> bool {
+    js::tells_unreached(response)
 }
 
 /// Sends `request` to `url` with one more header. `encoding` is the runtime's option

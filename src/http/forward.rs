@@ -2,6 +2,7 @@
 //! holds permits, the origin has a deadline, or the answer carries a trace.
 
 use crate::concurrency::plan::RequestKind;
+use crate::http::fetch_api;
 use crate::http::in_flight::{HeldPermits, NoAnswer};
 use crate::http::isolate::Isolate;
 use crate::http::origin_request::{self, BodyEncoding, OriginRequest};
@@ -26,11 +27,14 @@ pub struct Forward<'a> {
     pub timeout: Option<Span>,
     /// The `Penstock-Trace` header, where `TRACE` asks for it.
     pub trace: Option<Header>,
+    /// Whether the request has taken tokens of a quota, which go back if the origin is not reached.
+    pub has_day_tokens: bool,
 }
 
 impl Forward<'_> {
     /// Sends the request to the origin, and returns its answer with `headers` added. Calls
-    /// `answered` as soon as the origin has answered or failed.
+    /// `answered` as soon as the origin has answered or failed, and `unreached` if the request has
+    /// not got there.
     ///
     /// # Errors
     /// The runtime's error, if it rejects a response that Penstock makes.
@@ -39,25 +43,38 @@ impl Forward<'_> {
         origin_request: &OriginRequest<'_>,
         headers: &mut Vec<Header>,
         answered: impl FnOnce(),
+        unreached: impl FnOnce(),
     ) -> Result<Response, JsValue> {
-        let Forward { cx, mut permits, kind, timeout, trace } = self;
+        let Forward { cx, mut permits, kind, timeout, trace, has_day_tokens } = self;
         let RequestContext { incoming, isolate, context, .. } = *cx;
         let deadline = timeout.map(|_| AbortController::new()).transpose()?;
         let body = if permits.is_empty() { BodyEncoding::Untouched } else { BodyEncoding::Raw };
         let signal = deadline.as_ref().map(AbortController::signal);
         permits.begin();
-        let answer = match origin_request.send(incoming.request, body, signal.as_ref()) {
+        let fetch = origin_request.send(incoming.request, body, signal.as_ref());
+        let begun = fetch.is_ok();
+        let answer = match fetch {
             Ok(fetch) => permits.wait_for(fetch, timeout).await,
             Err(thrown) => Err(NoAnswer::Thrown(thrown)),
         };
         answered();
         let response = match answer {
-            Ok(response) if permits.is_empty() => response,
-            Ok(response) => permits.follow(response, incoming.request, kind, context)?,
+            Ok(response) => {
+                if has_day_tokens && fetch_api::tells_unreached(&response) {
+                    unreached();
+                }
+                match permits.is_empty() {
+                    true => response,
+                    false => permits.follow(response, incoming.request, kind, context)?,
+                }
+            }
             Err(no_answer) => {
                 let failure = match no_answer {
                     NoAnswer::Thrown(thrown) => {
                         permits.end(context);
+                        if has_day_tokens && !(begun && origin_request.may_have_arrived().await) {
+                            unreached();
+                        }
                         unreachable(isolate, &thrown)
                     }
                     NoAnswer::Late => {

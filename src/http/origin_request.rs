@@ -1,6 +1,7 @@
 //! Forwarding to the origin. Both bodies are streams that pass through unread, redirects go to the
 //! client, and WebSockets pass through.
 
+use crate::gate::day_tokens::DayTokens;
 use crate::http::fetch_api;
 use crate::http::incoming::Incoming;
 use crate::http::loop_detection;
@@ -67,8 +68,14 @@ impl<'a> OriginRequest<'a> {
 
     /// Sends `request`, and adds `headers` to its response, without another call of the module. For
     /// a request that needs nothing else when its response comes; see [`fetch_api::forward`].
-    pub fn forward(&self, request: &Request, headers: &[Header]) -> JsValue {
-        fetch_api::forward(request, &self.url, (loop_detection::HEADER, self.own_mark), headers)
+    pub fn forward(&self, request: &Request, day_tokens: &[DayTokens], headers: &[Header]) -> JsValue {
+        fetch_api::forward(request, &self.url, (loop_detection::HEADER, self.own_mark), day_tokens, headers)
+    }
+
+    /// Whether the request may have reached the origin, although its answer did not come: the
+    /// origin accepts connections.
+    pub async fn may_have_arrived(&self) -> bool {
+        fetch_api::is_reachable(&self.url).await
     }
 }
 

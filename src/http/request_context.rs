@@ -7,6 +7,7 @@ use crate::concurrency::caps::Caps;
 use crate::concurrency::permit_calls::PermitCalls;
 use crate::concurrency::plan::{RequestKind, planned_caps};
 use crate::gate::background::Background;
+use crate::gate::day_tokens::DayTokens;
 use crate::gate::decide::Gate;
 use crate::gate::decision::{CapRefusal, Decision, Refusal};
 use crate::gate::plan::{Plan, Timing};
@@ -51,6 +52,12 @@ impl<'a> RequestContext<'a> {
     /// Whether this deployment has sent the request itself: the origin leads back here.
     pub fn is_our_own(&self, hop: &str) -> bool {
         self.incoming.header(loop_detection::HEADER).is_some_and(|marks| loop_detection::contains(&marks, hop))
+    }
+
+    /// The binding that the request's route matches; `None` where only base's limits apply.
+    pub fn route(&self) -> Option<&'a Binding> {
+        let target = &self.incoming.target;
+        self.loaded.policy.route(self.incoming.method, target.authority, target.path())
     }
 
     /// The limits that the request meets, for the caller at the address `ip`.
@@ -98,6 +105,16 @@ impl<'a> RequestContext<'a> {
     /// The gate, with this isolate's memory.
     pub fn gate(&self) -> Gate<'_, RateObjects> {
         Gate { actors: self.actors, state: &self.isolate.gate, timing: self.timing(), wall: clock::now }
+    }
+
+    /// Takes back the quota tokens of a request that did not reach the origin, and has them
+    /// returned once they lie idle.
+    pub fn take_back(&self, plan: &Plan<'_>, day_tokens: &[DayTokens]) {
+        if !day_tokens.is_empty() {
+            let gate = self.gate();
+            gate.take_back_day(plan, day_tokens);
+            self.start(gate.background(plan, false));
+        }
     }
 
     /// Has the runtime do `background` work after the response.

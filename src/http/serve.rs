@@ -4,7 +4,7 @@ use crate::actor::permits::calls::PermitObjects;
 use crate::actor::rates::calls::RateObjects;
 use crate::gate::decision::Decision;
 use crate::gate::retry_after;
-use crate::http::fetch_api::HeaderNames;
+use crate::http::fetch_api::{HeaderNames, Unreached};
 use crate::http::forward::{Forward, unreachable};
 use crate::http::in_flight::HeldPermits;
 use crate::http::incoming::{self, Incoming};
@@ -61,8 +61,37 @@ pub async fn serve(request: Request, env: Env, context: Context) -> Result<JsVal
 ///
 /// # Errors
 /// As [`serve`].
-pub fn answer_for_the_origin(request: &Request, env: &Env, thrown: &JsValue) -> Result<Response, JsValue> {
+pub fn answer_for_the_origin(
+    request: &Request,
+    env: &Env,
+    context: &Context,
+    thrown: &JsValue,
+) -> Result<Response, JsValue> {
     let isolate = Isolate::get(env);
+    let Unreached { day_tokens, answer } = Unreached::read(thrown);
+    if let (Some(loaded), false) = (&isolate.loaded, day_tokens.is_empty()) {
+        let text = incoming::text_of(request, &loaded.asked);
+        let incoming = Incoming::parse(request, &loaded.asked, &text);
+        let permit_actors = PermitObjects { env: env.clone() };
+        let actors = RateObjects { env: env.clone(), request: Clone::clone(request) };
+        let cx = RequestContext {
+            incoming: &incoming,
+            context,
+            isolate: &isolate,
+            loaded,
+            began: clock::now(),
+            actors: &actors,
+            permit_actors: &permit_actors,
+        };
+        let route = cx.route();
+        let address = Address::read(&incoming, loaded.policy.settings.ipv6_prefix);
+        let verdict = loaded.policy.access_of(route, &address);
+        let plan = cx.plan(route, address.subject(&loaded.digester), &verdict);
+        cx.take_back(&plan, &day_tokens);
+    }
+    if let Some(answer) = answer {
+        return Ok(answer);
+    }
     let failure = match thrown.is_undefined() {
         true => Failure::Unforeseen,
         false => unreachable(&isolate, thrown),
@@ -79,13 +108,13 @@ fn fail(request: &Request, failure: Failure, settings: &Settings) -> Result<Resp
 
 /// The stages of a request: loop, address, limits and caps, then a refusal or the origin.
 async fn handle(cx: &RequestContext<'_>) -> Result<JsValue, JsValue> {
-    let (policy, target) = (&cx.loaded.policy, &cx.incoming.target);
-    let hop = cx.loaded.hop(target.authority);
+    let policy = &cx.loaded.policy;
+    let hop = cx.loaded.hop(cx.incoming.target.authority);
     if cx.is_our_own(&hop) {
         return cx.refuse(&Problem::failure(Failure::Loop), None);
     }
 
-    let route = policy.route(cx.incoming.method, target.authority, target.path());
+    let route = cx.route();
     let address = Address::read(cx.incoming, policy.settings.ipv6_prefix);
     let caller = address.subject(&cx.loaded.digester);
     let verdict = policy.access_of(route, &address);
@@ -121,16 +150,19 @@ async fn handle(cx: &RequestContext<'_>) -> Result<JsValue, JsValue> {
 
     let usage = decision.tightest;
     let mut headers = rate_headers(policy.settings.headers, usage.map(|usage| usage.limit), usage);
-    let origin_request = OriginRequest::new(cx.incoming, policy.settings.origin.as_deref(), &hop)?;
+    let day_tokens = &decision.day_tokens;
+    let unreached = || cx.take_back(&plan, day_tokens);
+    let origin_request = OriginRequest::new(cx.incoming, policy.settings.origin.as_deref(), &hop);
+    let origin_request = origin_request.inspect_err(|_| unreached())?;
     let timeout = policy.timeout(route);
     if permits.is_empty() && timeout.is_none() && trace.is_none() {
-        return Ok(origin_request.forward(cx.incoming.request, &headers));
+        return Ok(origin_request.forward(cx.incoming.request, day_tokens, &headers));
     }
-    let forward = Forward { cx, permits, kind: cx.kind(), timeout, trace };
+    let forward = Forward { cx, permits, kind: cx.kind(), timeout, trace, has_day_tokens: !day_tokens.is_empty() };
     let answered = || {
         if after_origin {
             start_background();
         }
     };
-    forward.send(&origin_request, &mut headers, answered).await.map(JsValue::from)
+    forward.send(&origin_request, &mut headers, answered, unreached).await.map(JsValue::from)
 }
