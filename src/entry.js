@@ -39,15 +39,21 @@ const PROBLEM = {
   detail: "The rate limiter failed while it worked on this request. Try again in 1 second.",
 };
 
-/** Makes the response of last resort. */
-function lastResort({ CORS_ORIGINS }) {
+/** Makes the response of last resort to a request. */
+function lastResort(request, { CORS_ORIGINS }) {
   const headers = { "Content-Type": "application/problem+json", "Cache-Control": "no-store", "Retry-After": "1" };
+  const ray = request.headers.get("CF-Ray") ?? "";
+  const isRay = /^[A-Za-z0-9-]{1,64}$/.test(ray);
+  const request_id = isRay ? ray : crypto.randomUUID().replaceAll("-", "").slice(16);
+  if (!isRay) headers["Penstock-Request-Id"] = request_id;
   // Without CORS_ORIGINS any page may read a refusal.
   if (CORS_ORIGINS == null) {
-    Object.assign(headers, { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Retry-After" });
+    const exposed = `Retry-After, ${isRay ? "CF-Ray" : "Penstock-Request-Id"}`;
+    Object.assign(headers, { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": exposed });
   }
   const retry_at = `${new Date(Date.now() + 1_999).toISOString().slice(0, 19)}Z`;
-  return new Response(JSON.stringify({ ...PROBLEM, retry_at }), { status: 503, headers });
+  const error = { message: PROBLEM.detail, type: "api_error", code: PROBLEM.reason };
+  return new Response(JSON.stringify({ ...PROBLEM, retry_at, request_id, error }), { status: 503, headers });
 }
 
 /** Makes a new instance when the last one has failed. */
@@ -150,7 +156,7 @@ export default {
     // A new instance answers, in the format that the client reads. `error` is the error of the
     // fetch from the origin; it is undefined when the instance failed before it answered.
     const answerFailure = (error) =>
-      callModule(() => module.answer_failure(request, env, context, error), () => lastResort(env));
+      callModule(() => module.answer_failure(request, env, context, error), () => lastResort(request, env));
     const onInstanceFailure = () => answerFailure();
     // A request that is forwarded in JavaScript needs the module only when it fails.
     const then = (answer) => answer.forwarded?.catch(answerFailure) ?? answer;

@@ -24,9 +24,9 @@ impl Answer {
     /// Makes the answer to `recipient` about `problem`.
     pub fn new(problem: &Problem<'_>, recipient: &Recipient, settings: &Settings) -> Answer {
         let (content_type, body) = match recipient.format {
-            AnswerFormat::Json => ("application/problem+json", Some(problem.json())),
+            AnswerFormat::Json => ("application/problem+json", Some(problem.json(recipient))),
             AnswerFormat::Html => ("text/html; charset=utf-8", Some(refusal_page::page(problem, recipient))),
-            AnswerFormat::Text => ("text/plain; charset=utf-8", Some(problem.line())),
+            AnswerFormat::Text => ("text/plain; charset=utf-8", Some(problem.line(recipient))),
             AnswerFormat::GrpcWeb(content_type) => (content_type, None),
         };
         let mut headers = vec![
@@ -35,6 +35,7 @@ impl Answer {
             ("Vary", "Accept, Accept-Language, Origin".to_owned()),
         ];
         headers.extend(problem.headers.iter().cloned());
+        headers.extend(recipient.request_id.header());
         headers.extend(cors_headers(&settings.cors, settings.headers, recipient));
         let mut status = problem.kind.status();
         match recipient.format {
@@ -49,7 +50,7 @@ impl Answer {
             AnswerFormat::GrpcWeb(_) => {
                 status = 200;
                 headers.push(("grpc-status", problem.kind.grpc_status().to_string()));
-                headers.push(("grpc-message", grpc_message(problem.line().trim_end())));
+                headers.push(("grpc-message", grpc_message(problem.line(recipient).trim_end())));
             }
             AnswerFormat::Json | AnswerFormat::Text => {}
         }

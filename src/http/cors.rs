@@ -3,6 +3,7 @@
 
 use crate::http::negotiate::Recipient;
 use crate::http::rate_headers::{Header, refusal_header_names};
+use crate::log::request_id;
 use crate::policy::{Cors, HeaderStyle, Readable};
 
 /// Returns the CORS headers of an answer to `recipient`. Empty when the request has no `Origin`, or
@@ -17,6 +18,8 @@ pub fn cors_headers(cors: &Cors, style: HeaderStyle, recipient: &Recipient) -> V
             ("Access-Control-Allow-Credentials", "true".to_owned()),
         ],
     };
-    headers.push(("Access-Control-Expose-Headers", refusal_header_names(style, recipient.format).join(", ")));
+    let mut names = refusal_header_names(style, recipient.format);
+    names.push(if recipient.request_id.is_ray() { "CF-Ray" } else { request_id::HEADER });
+    headers.push(("Access-Control-Expose-Headers", names.join(", ")));
     headers
 }

@@ -4,16 +4,15 @@
 use crate::concurrency::plan::RequestKind;
 use crate::http::fetch_api;
 use crate::http::in_flight::{HeldPermits, NoAnswer};
-use crate::http::isolate::Isolate;
 use crate::http::origin_request::{self, BodyEncoding, OriginRequest};
 use crate::http::problem::{Failure, Problem};
 use crate::http::rate_headers::Header;
 use crate::http::request_context::RequestContext;
 use crate::http::respond::respond;
 use crate::limit::time::Span;
-use crate::runtime::clock;
 use web_sys::{AbortController, Response};
-use worker::wasm_bindgen::JsValue;
+use worker::js_sys::Error;
+use worker::wasm_bindgen::{JsCast, JsValue};
 
 /// Everything that [`Forward::send`] needs besides the origin's request.
 pub struct Forward<'a> {
@@ -46,7 +45,7 @@ impl Forward<'_> {
         unreached: impl FnOnce(),
     ) -> Result<Response, JsValue> {
         let Forward { cx, mut permits, kind, timeout, trace, has_day_tokens } = self;
-        let RequestContext { incoming, isolate, context, .. } = *cx;
+        let RequestContext { incoming, context, .. } = *cx;
         let deadline = timeout.map(|_| AbortController::new()).transpose()?;
         let body = if permits.is_empty() { BodyEncoding::Untouched } else { BodyEncoding::Raw };
         let signal = deadline.as_ref().map(AbortController::signal);
@@ -75,11 +74,14 @@ impl Forward<'_> {
                         if has_day_tokens && !(begun && origin_request.may_have_arrived().await) {
                             unreached();
                         }
-                        unreachable(isolate, &thrown)
+                        cx.log().origin_failed(Failure::OriginUnreachable, &connection_problem(&thrown));
+                        Failure::OriginUnreachable
                     }
                     NoAnswer::Late => {
                         permits.end_broken_off(context);
                         deadline.iter().for_each(AbortController::abort);
+                        let problem = format!("The answer did not begin within {}.", timeout.unwrap_or_default());
+                        cx.log().origin_failed(Failure::OriginTimeout, &problem);
                         Failure::OriginTimeout
                     }
                 };
@@ -91,8 +93,11 @@ impl Forward<'_> {
     }
 }
 
-/// Logs that the origin could not be reached: the runtime has `thrown`.
-pub fn unreachable(isolate: &Isolate, thrown: &JsValue) -> Failure {
-    isolate.warn("origin", &format!("{thrown:?}"), clock::now());
-    Failure::OriginUnreachable
+/// The sentence for the log about a connection that failed: the runtime has `thrown`.
+pub fn connection_problem(thrown: &JsValue) -> String {
+    let message = thrown.dyn_ref::<Error>().and_then(|error| error.message().as_string());
+    match message.as_deref().map(|message| message.trim_end_matches('.')) {
+        None | Some("") => "The connection failed.".to_owned(),
+        Some(message) => ["The connection failed: ", message, "."].concat(),
+    }
 }

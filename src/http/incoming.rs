@@ -5,9 +5,12 @@ use crate::http::fetch_api::HeaderNames;
 use crate::http::loop_detection;
 use crate::http::target::Target;
 use crate::identity::HeadersAndQuery;
+use crate::log::lines::LoggedRequest;
+use crate::log::request_id::RequestId;
 use crate::policy::Policy;
 use std::cell::OnceCell;
 use web_sys::{Request, Url};
+use worker::js_sys::Math;
 
 thread_local! {
     /// The second batch: the headers that an answer of Penstock's own or its log line depends on.
@@ -31,6 +34,8 @@ pub struct Incoming<'a> {
     values: &'a str,
     /// The values of the second batch, once one of them was read.
     answer_values: OnceCell<String>,
+    /// The id, once an answer or a log line needs it.
+    request_id: OnceCell<RequestId>,
 }
 
 /// Returns the headers of the first batch: all that a decision under `policy` depends on.
@@ -70,7 +75,26 @@ impl<'a> Incoming<'a> {
         let mut lines = text.splitn(3, '\n');
         let (method, url) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
         let values = lines.next().unwrap_or_default();
-        Incoming { request, method, url, target: Target::parse(url), names, values, answer_values: OnceCell::new() }
+        Incoming {
+            request,
+            method,
+            url,
+            target: Target::parse(url),
+            names,
+            values,
+            answer_values: OnceCell::new(),
+            request_id: OnceCell::new(),
+        }
+    }
+
+    /// This request, as log lines name it.
+    pub fn logged(&self) -> LoggedRequest<'_> {
+        LoggedRequest { method: self.method, path: self.target.path(), id: self.request_id() }
+    }
+
+    /// The id of this request, always the same.
+    pub fn request_id(&self) -> &RequestId {
+        self.request_id.get_or_init(|| RequestId::new(self.header("cf-ray").as_deref(), random_bits()))
     }
 }
 
@@ -90,4 +114,11 @@ impl HeadersAndQuery for Incoming<'_> {
     fn query(&self) -> Option<&str> {
         self.target.query()
     }
+}
+
+/// 64 random bits. Ids of requests are no secrets, so they need not be unpredictable.
+fn random_bits() -> u64 {
+    // A random number of the runtime has 52 random bits, with its exponent above them.
+    let mix = |shift: u32| Math::random().to_bits().rotate_left(shift);
+    mix(0) ^ mix(32)
 }

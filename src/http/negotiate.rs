@@ -4,13 +4,19 @@
 //! The headers are the client's text. An item that cannot be parsed is skipped, and parsing takes
 //! time linear in the header's length.
 
-/// The facts about a request that decide the form of an answer to it.
+use crate::log::request_id::RequestId;
+
+/// The facts about a request that shape an answer to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipient {
+    /// The id of the request, which the answer tells.
+    pub request_id: RequestId,
     /// The format that the client reads.
     pub format: AnswerFormat,
     /// The language of a page.
     pub language: Language,
+    /// The header `Accept-Language`, which decides among the operator's own texts.
+    accept_language: Option<String>,
     /// The request's method, as far as it matters to the answer.
     pub method: MethodKind,
     /// The header `Origin`: the origin of the web page that sent the request. `None` when the
@@ -51,6 +57,8 @@ pub enum Language {
     English,
     /// Chinese, in simplified characters.
     Chinese,
+    /// Chinese, in traditional characters.
+    TraditionalChinese,
 }
 
 /// One item of a list with weights, such as `text/html;level=1;q=0.5`.
@@ -80,13 +88,16 @@ const FORMATS: [(AnswerFormat, &[&str]); 3] = [
 
 impl Recipient {
     /// Reads a request's method and headers. `header` gets names in lower case.
-    pub fn read(method: &str, header: impl Fn(&str) -> Option<String>) -> Recipient {
+    pub fn read(method: &str, header: impl Fn(&str) -> Option<String>, request_id: RequestId) -> Recipient {
         // A gRPC-Web call always has a body. A HEAD request has no body, so it is not such a call,
         // and its content type is ignored.
         let content_type = header("content-type").filter(|_| method != "HEAD");
+        let accept_language = header("accept-language");
         Recipient {
+            request_id,
             format: AnswerFormat::choose(content_type.as_deref(), header("accept").as_deref()),
-            language: Language::choose(header("accept-language").as_deref()),
+            language: Language::choose(accept_language.as_deref()),
+            accept_language,
             method: match method {
                 "GET" => MethodKind::Get,
                 "HEAD" => MethodKind::Head,
@@ -94,6 +105,41 @@ impl Recipient {
             },
             origin: header("origin"),
         }
+    }
+}
+
+impl Recipient {
+    /// Chooses among an operator's `texts`, each with its language tag (BCP 47): the text that the
+    /// client's languages prefer (RFC 4647 §3.4, lookup), else the English one, else the first.
+    pub fn choose_text<'t>(&self, texts: &'t [(String, String)]) -> Option<&'t str> {
+        let accept = self.accept_language.as_deref().unwrap_or_default();
+        let mut best: Option<(u16, &(String, String))> = None;
+        for item in accept_items(accept) {
+            // Of equal weights the first in the header counts.
+            if item.quality > best.map_or(0, |(quality, _)| quality)
+                && let Some(found) = lookup(item.range, texts)
+            {
+                best = Some((item.quality, found));
+            }
+        }
+        let found = best.map(|(_, found)| found).or_else(|| lookup("en", texts)).or(texts.first());
+        found.map(|(_, text)| text.as_str())
+    }
+}
+
+/// Returns the text for a language range: one with its tag, or with the tag cut short from the end,
+/// or with a narrower tag.
+fn lookup<'t>(range: &str, texts: &'t [(String, String)]) -> Option<&'t (String, String)> {
+    let mut range = range;
+    loop {
+        let narrower = |tag: &str| {
+            let head = tag.get(..range.len()).filter(|head| head.eq_ignore_ascii_case(range));
+            head.is_some() && tag.as_bytes().get(range.len()).is_none_or(|next| *next == b'-')
+        };
+        if let Some(found) = texts.iter().find(|(tag, _)| narrower(tag)) {
+            return Some(found);
+        }
+        range = range.rsplit_once('-')?.0;
     }
 }
 
@@ -128,12 +174,12 @@ impl Language {
             let numbered = items.iter().zip((0..=u32::MAX).rev());
             numbered.filter_map(|(item, number)| Some((language.specificity(item.range)?, item.quality, number))).max()
         };
-        let english = best(Language::English).map(|(_, quality, number)| (quality, number));
-        let chinese = best(Language::Chinese).map(|(_, quality, number)| (quality, number));
-        match chinese {
-            Some((quality, _)) if quality > 0 && chinese > english => Language::Chinese,
-            _ => Language::English,
-        }
+        let rank = |language| best(language).map(|(_, quality, number)| (quality, number));
+        let better = |known: Language, next: Language| match rank(next) {
+            Some((quality, _)) if quality > 0 && rank(next) > rank(known) => next,
+            _ => known,
+        };
+        [Language::Chinese, Language::TraditionalChinese].into_iter().fold(Language::English, better)
     }
 
     /// The language tag for `lang` and `Content-Language` (BCP 47).
@@ -141,22 +187,33 @@ impl Language {
         match self {
             Language::English => "en",
             Language::Chinese => "zh-Hans",
+            Language::TraditionalChinese => "zh-Hant",
         }
     }
 
-    /// Returns how specifically a language range names this language: 2 by its primary subtag, as
-    /// in `zh` or `zh-TW`; 1 by `*`; `None` when the range is for another language.
+    /// Returns how specifically a language range names this language: 2 by its subtags, as in `zh`
+    /// or `zh-TW`; 1 by `*`; `None` when the range is for another language.
     fn specificity(self, range: &str) -> Option<u8> {
-        let primary = range.split(['-', '_']).next().unwrap_or(range);
-        let name = match self {
-            Language::English => "en",
-            Language::Chinese => "zh",
-        };
-        match range {
-            "*" => Some(1),
-            _ => primary.eq_ignore_ascii_case(name).then_some(2),
+        if range == "*" {
+            return Some(1);
         }
+        let mut subtags = range.split(['-', '_']);
+        let primary = subtags.next().unwrap_or(range);
+        let named = match self {
+            Language::English => primary.eq_ignore_ascii_case("en"),
+            Language::Chinese => primary.eq_ignore_ascii_case("zh") && !is_traditional(subtags),
+            Language::TraditionalChinese => primary.eq_ignore_ascii_case("zh") && is_traditional(subtags),
+        };
+        named.then_some(2)
     }
+}
+
+/// Whether Chinese with these subtags (BCP 47) is written in traditional characters: by its script,
+/// else by its region.
+fn is_traditional<'a>(subtags: impl Iterator<Item = &'a str>) -> bool {
+    let known = [("hans", false), ("hant", true), ("tw", true), ("hk", true), ("mo", true)];
+    let named = |subtag: &str| known.iter().find(|(name, _)| subtag.eq_ignore_ascii_case(name));
+    subtags.filter_map(named).next().is_some_and(|(_, traditional)| *traditional)
 }
 
 /// Returns the format of the answer to a gRPC-Web call; `None` for any other request. The content

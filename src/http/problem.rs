@@ -4,6 +4,7 @@
 
 use crate::gate::decision::{CapRefusal, LimitUsage, Reason, Refusal};
 use crate::gate::plan::Plan;
+use crate::http::negotiate::Recipient;
 use crate::http::problem_detail;
 use crate::http::problem_kind::ProblemKind;
 use crate::http::rate_headers::{Header, cap_headers, rate_headers};
@@ -58,8 +59,21 @@ struct ProblemBody<'a> {
     message: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     docs: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    support: Option<&'a str>,
+    request_id: &'a str,
     #[serde(rename = "violated-policies", skip_serializing_if = "Option::is_none")]
     violated: Option<[&'a str; 1]>,
+    error: ErrorMember<'a>,
+}
+
+/// The member `error`. Clients of large APIs look for it, and would otherwise take a refusal for
+/// the answer that they asked for.
+#[derive(Serialize)]
+struct ErrorMember<'a> {
+    message: &'a str,
+    r#type: &'static str,
+    code: &'a str,
 }
 
 /// A problem that is not a refusal.
@@ -154,8 +168,8 @@ impl<'p> Problem<'p> {
         self.limit.map(|limit| limit.name.as_str()).or(self.cap.map(|cap| cap.name.as_str()))
     }
 
-    /// The body for `application/problem+json`.
-    pub fn json(&self) -> String {
+    /// The body for `application/problem+json` that answers `recipient`.
+    pub fn json(&self, recipient: &Recipient) -> String {
         let limit = self.limit_name();
         let violated = limit.filter(|_| self.kind != ProblemKind::Limit(Reason::LimiterUnavailable));
         let body = ProblemBody {
@@ -168,18 +182,24 @@ impl<'p> Problem<'p> {
             retry_after: self.retry_after,
             retry_at: self.retry_at.as_deref(),
             detail: &self.detail,
-            message: self.operator.message,
+            message: recipient.choose_text(self.operator.messages),
             docs: self.operator.docs,
+            support: self.operator.support,
+            request_id: recipient.request_id.as_str(),
             violated: violated.map(|limit| [limit]),
+            error: ErrorMember { message: &self.detail, r#type: self.kind.error_type(), code: self.kind.as_str() },
         };
         serde_json::to_string(&body).unwrap_or_default()
     }
 
-    /// The body for `text/plain`: one line.
-    pub fn line(&self) -> String {
-        let parts = [Some(self.detail.as_str()), self.operator.message, self.operator.docs];
-        let parts: Vec<&str> = parts.into_iter().flatten().collect();
-        parts.join(" ") + "\n"
+    /// The body for `text/plain` that answers `recipient`: one line, which ends with the request's
+    /// id.
+    pub fn line(&self, recipient: &Recipient) -> String {
+        let OperatorMessage { docs, support, .. } = self.operator;
+        let parts = [Some(self.detail.as_str()), recipient.choose_text(self.operator.messages), docs, support];
+        let mut line = parts.into_iter().flatten().fold(String::new(), |line, part| line + part + " ");
+        line.extend(["(request ", recipient.request_id.as_str(), ")\n"]);
+        line
     }
 
     fn new(kind: ProblemKind, detail: String, operator: OperatorMessage<'p>) -> Problem<'p> {

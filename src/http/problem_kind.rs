@@ -65,6 +65,16 @@ impl ProblemKind {
         }
     }
 
+    /// The member `type` of the member `error`, in the words that clients of large APIs know.
+    pub fn error_type(self) -> &'static str {
+        match self.status() {
+            429 => "rate_limit_error",
+            401 => "authentication_error",
+            403 => "permission_error",
+            _ => "api_error",
+        }
+    }
+
     /// The problem type, the member `type` of RFC 9457 §3.1.1. Limits and caps have the types that
     /// draft-ietf-httpapi-ratelimit-headers-11 defines.
     pub fn type_uri(self) -> &'static str {

@@ -4,10 +4,12 @@ use crate::concurrency::lease_table::PermitGuard;
 use crate::gate::decision::{CapDecision, Decision};
 use crate::http::incoming::Incoming;
 use crate::http::isolate::{Isolate, LoadedPolicy};
-use crate::identity::{HeadersAndQuery, Subject};
+use crate::http::problem::{Failure, Problem};
+use crate::http::target::Target;
+use crate::identity::Subject;
 use crate::limit::time::Span;
 use crate::log;
-use crate::log::lines::{Effect, RefusalKey};
+use crate::log::lines::{Effect, LoggedRequest, RefusalKey};
 use crate::log::refusal_sampler::LogAction;
 use crate::policy::AddressVerdict;
 use crate::runtime::clock;
@@ -40,7 +42,7 @@ impl RequestLog<'_> {
         let shadow = verdict.shadow.map(|block| (block, Effect::Shadow));
         for (block, effect) in refused.into_iter().chain(shadow) {
             let key = || RefusalKey::Block(block.binding.map(|binding| binding.name.clone()), effect);
-            self.refusal(key, |ray| log::blocked(block, ip, effect, ray));
+            self.refusal(key, |request| log::blocked(block, ip, effect, request));
         }
     }
 
@@ -51,7 +53,7 @@ impl RequestLog<'_> {
         let shadows = decision.shadows.iter().map(|refusal| (refusal, Effect::Shadow));
         for (refusal, effect) in refusals.chain(shadows) {
             let key = || RefusalKey::Limit(refusal.limit.number, refusal.reason, effect);
-            self.refusal(key, |ray| log::refusal(refusal, effect, ray));
+            self.refusal(key, |request| log::refusal(refusal, effect, request));
         }
         for unchecked in &decision.unchecked {
             if let Some(line) = self.isolate.recent_warnings.borrow_mut().unchecked(unchecked, clock::now()) {
@@ -76,7 +78,7 @@ impl RequestLog<'_> {
                 reason: refusal.reason,
                 effect,
             };
-            self.refusal(key, |ray| log::cap_refusal(refusal, caller, effect, ray));
+            self.refusal(key, |request| log::cap_refusal(refusal, caller, effect, request));
         }
         for permit in permits {
             if let Some((was, is)) = permit.size_change(clock::now()) {
@@ -91,6 +93,14 @@ impl RequestLog<'_> {
         decision.restored.iter().for_each(|cap| self.restored(&cap.name));
     }
 
+    /// Logs that the origin did not answer: `problem` is a sentence.
+    pub fn origin_failed(&self, failure: Failure, problem: &str) {
+        let reason = Problem::failure(failure).kind.as_str();
+        let origin = self.loaded.policy.settings.origin.as_deref();
+        let host = origin.map_or(self.incoming.target.authority, |origin| Target::parse(origin).authority);
+        self.refusal(|| RefusalKey::Origin(reason), |request| log::origin_failed(reason, host, problem, request));
+    }
+
     fn restored(&self, name: &str) {
         if let Some(line) = self.isolate.recent_warnings.borrow_mut().restored(name, clock::now()) {
             console_log!("{line}");
@@ -98,12 +108,12 @@ impl RequestLog<'_> {
     }
 
     /// Logs a refusal, or counts it where there are too many.
-    fn refusal(&self, key: impl FnOnce() -> RefusalKey, line: impl FnOnce(Option<&str>)) {
+    fn refusal(&self, key: impl FnOnce() -> RefusalKey, line: impl FnOnce(LoggedRequest<'_>)) {
         let before = self.isolate.refusal_sampler.borrow_mut().take(clock::now());
         log_counts(before, self.loaded);
         let action = self.isolate.refusal_sampler.borrow_mut().record(key, clock::now());
         match action {
-            LogAction::Line => line(self.incoming.header("cf-ray").as_deref()),
+            LogAction::Line => line(self.incoming.logged()),
             LogAction::CountFirst => after_response(self.context, log_counts_soon(Rc::clone(self.isolate))),
             LogAction::Count => {}
         }

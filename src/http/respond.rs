@@ -23,7 +23,7 @@ pub fn respond(
     settings: &Settings,
     trace: Option<Header>,
 ) -> Result<Response, JsValue> {
-    let recipient = Recipient::read(incoming.method, |name| incoming.header(name));
+    let recipient = Recipient::read(incoming.method, |name| incoming.header(name), incoming.request_id().clone());
     let mut answer = Answer::new(problem, &recipient, settings);
     answer.headers.extend(trace);
     fetch_api::make_response(answer.status, answer.body.as_deref(), &answer.headers)

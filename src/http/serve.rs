@@ -5,7 +5,7 @@ use crate::actor::rates::calls::RateObjects;
 use crate::gate::decision::Decision;
 use crate::gate::retry_after;
 use crate::http::fetch_api::{HeaderNames, Unreached};
-use crate::http::forward::{Forward, unreachable};
+use crate::http::forward::{Forward, connection_problem};
 use crate::http::in_flight::HeldPermits;
 use crate::http::incoming::{self, Incoming};
 use crate::http::isolate::Isolate;
@@ -69,20 +69,24 @@ pub fn answer_for_the_origin(
 ) -> Result<Response, JsValue> {
     let isolate = Isolate::get(env);
     let Unreached { day_tokens, answer } = Unreached::read(thrown);
-    if let (Some(loaded), false) = (&isolate.loaded, day_tokens.is_empty()) {
-        let text = incoming::text_of(request, &loaded.asked);
-        let incoming = Incoming::parse(request, &loaded.asked, &text);
-        let permit_actors = PermitObjects { env: env.clone() };
-        let actors = RateObjects { env: env.clone(), request: Clone::clone(request) };
-        let cx = RequestContext {
-            incoming: &incoming,
-            context,
-            isolate: &isolate,
-            loaded,
-            began: clock::now(),
-            actors: &actors,
-            permit_actors: &permit_actors,
-        };
+    let failure = if thrown.is_undefined() { Failure::Unforeseen } else { Failure::OriginUnreachable };
+    let Some(loaded) = &isolate.loaded else {
+        return answer.map_or_else(|| fail(request, failure, &Settings::default()), Ok);
+    };
+    let text = incoming::text_of(request, &loaded.asked);
+    let incoming = Incoming::parse(request, &loaded.asked, &text);
+    let permit_actors = PermitObjects { env: env.clone() };
+    let actors = RateObjects { env: env.clone(), request: Clone::clone(request) };
+    let cx = RequestContext {
+        incoming: &incoming,
+        context,
+        isolate: &isolate,
+        loaded,
+        began: clock::now(),
+        actors: &actors,
+        permit_actors: &permit_actors,
+    };
+    if !day_tokens.is_empty() {
         let route = cx.route();
         let address = Address::read(&incoming, loaded.policy.settings.ipv6_prefix);
         let verdict = loaded.policy.access_of(route, &address);
@@ -92,12 +96,10 @@ pub fn answer_for_the_origin(
     if let Some(answer) = answer {
         return Ok(answer);
     }
-    let failure = match thrown.is_undefined() {
-        true => Failure::Unforeseen,
-        false => unreachable(&isolate, thrown),
-    };
-    let settings = isolate.loaded.as_ref().map(|loaded| &loaded.policy.settings);
-    fail(request, failure, settings.unwrap_or(&Settings::default()))
+    if failure == Failure::OriginUnreachable {
+        cx.log().origin_failed(failure, &connection_problem(thrown));
+    }
+    respond(&incoming, &Problem::failure(failure), &loaded.policy.settings, None)
 }
 
 fn fail(request: &Request, failure: Failure, settings: &Settings) -> Result<Response, JsValue> {

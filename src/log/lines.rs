@@ -2,6 +2,7 @@
 
 use crate::gate::decision::{CapRefusal, Reason, Refusal};
 use crate::identity::Subject;
+use crate::log::request_id::RequestId;
 use crate::policy::{Block, Fault, Policy, Scope};
 use serde::Serialize;
 
@@ -19,6 +20,27 @@ pub enum Effect {
     Refused,
     /// A limit, cap or list in shadow would have refused the request.
     Shadow,
+}
+
+impl Effect {
+    /// The member `event`: a shadow's refusals are told apart from those that happened.
+    fn event(self) -> &'static str {
+        match self {
+            Effect::Refused => "refused",
+            Effect::Shadow => "would_refuse",
+        }
+    }
+}
+
+/// A request, as log lines name it.
+#[derive(Clone, Copy, Debug)]
+pub struct LoggedRequest<'a> {
+    /// The method.
+    pub method: &'a str,
+    /// The path, without the query: that may hold a key.
+    pub path: &'a str,
+    /// The id that its client was told.
+    pub id: &'a RequestId,
 }
 
 /// The refusals that are counted together when they have no lines of their own.
@@ -40,6 +62,8 @@ pub enum RefusalKey {
     /// Refusals by the `block` list of the binding with this name; `None` for the deployment's
     /// `BLOCK`.
     Block(Option<String>, Effect),
+    /// Requests that the origin did not answer, by the member `reason`.
+    Origin(&'static str),
 }
 
 /// The line about one refusal, or about a number of them. The order of the fields is the order of
@@ -66,9 +90,24 @@ struct RefusalLine<'a> {
     /// The caller's digest. `None` in a count, and at a limit that everyone shares.
     #[serde(skip_serializing_if = "Option::is_none")]
     caller: Option<String>,
+    /// The origin's host, where it did not answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<&'a str>,
+    /// A sentence on why the origin did not answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<&'a str>,
+    /// The request's method. `None` in a count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<&'a str>,
+    /// The request's path. `None` in a count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<&'a str>,
     /// The request's `CF-Ray`. `None` in a count, and when the request has none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    ray: Option<String>,
+    ray: Option<&'a str>,
+    /// The id that the client was told in place of a `CF-Ray`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<&'a str>,
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     shadow: bool,
 }
@@ -78,14 +117,17 @@ struct RefusalLine<'a> {
 struct EventLine<'a> {
     event: &'static str,
     place: &'a str,
-    problem: String,
+    problem: &'a str,
 }
 
-impl RefusalLine<'_> {
+/// The member `event` of lines about an origin that did not answer.
+const ORIGIN_FAILED: &str = "origin_failed";
+
+impl<'a> RefusalLine<'a> {
     /// A line with the members that every refusal has.
     fn new(reason: &'static str, effect: Effect) -> Self {
         RefusalLine {
-            event: "refused",
+            event: effect.event(),
             limit: None,
             scope: None,
             reason,
@@ -93,8 +135,25 @@ impl RefusalLine<'_> {
             wait: None,
             count: None,
             caller: None,
+            host: None,
+            problem: None,
+            method: None,
+            path: None,
             ray: None,
+            request_id: None,
             shadow: effect == Effect::Shadow,
+        }
+    }
+
+    /// A line about one request.
+    fn about(request: LoggedRequest<'a>, reason: &'static str, effect: Effect) -> Self {
+        let LoggedRequest { method, path, id } = request;
+        RefusalLine {
+            method: Some(cut(method)),
+            path: Some(cut(path)),
+            ray: Some(id.as_str()).filter(|_| id.is_ray()),
+            request_id: Some(id.as_str()).filter(|_| !id.is_ray()),
+            ..RefusalLine::new(reason, effect)
         }
     }
 
@@ -104,40 +163,54 @@ impl RefusalLine<'_> {
 }
 
 /// The line about a refusal by a limit.
-pub fn refusal_line(refusal: &Refusal<'_>, effect: Effect, ray: Option<&str>) -> String {
+pub fn refusal_line(refusal: &Refusal<'_>, effect: Effect, request: LoggedRequest<'_>) -> String {
     let line = RefusalLine {
         limit: Some(&refusal.limit.name),
         scope: Some(refusal.limit.scope.as_str()),
         binding: Some(&refusal.limit.binding),
         wait: Some(refusal.wait.retry_after_secs()),
         caller: refusal.subject.map(|subject| subject.to_string()),
-        ray: ray.map(cut),
-        ..RefusalLine::new(refusal.reason.as_str(), effect)
+        ..RefusalLine::about(request, refusal.reason.as_str(), effect)
     };
     line.json()
 }
 
 /// The line about a refusal by a cap.
-pub fn cap_refusal_line(refusal: &CapRefusal<'_>, caller: Subject, effect: Effect, ray: Option<&str>) -> String {
+pub fn cap_refusal_line(
+    refusal: &CapRefusal<'_>,
+    caller: Subject,
+    effect: Effect,
+    request: LoggedRequest<'_>,
+) -> String {
     let line = RefusalLine {
         limit: Some(&refusal.cap.name),
         scope: Some(Scope::Global.as_str()),
         binding: Some(&refusal.binding.name),
         wait: Some(refusal.wait.as_secs_up()),
         caller: Some(caller.to_string()),
-        ray: ray.map(cut),
-        ..RefusalLine::new(refusal.reason.as_str(), effect)
+        ..RefusalLine::about(request, refusal.reason.as_str(), effect)
     };
     line.json()
 }
 
 /// The line about a request from an address on a `BLOCK` list.
-pub fn blocked_line(block: Block<'_>, caller: Subject, effect: Effect, ray: Option<&str>) -> String {
+pub fn blocked_line(block: Block<'_>, caller: Subject, effect: Effect, request: LoggedRequest<'_>) -> String {
     let line = RefusalLine {
         binding: block.binding.map(|binding| binding.name.as_str()),
         caller: Some(caller.to_string()),
-        ray: ray.map(cut),
-        ..RefusalLine::new("blocked", effect)
+        ..RefusalLine::about(request, "blocked", effect)
+    };
+    line.json()
+}
+
+/// The line about a request that the origin at `host` did not answer. `problem` is a sentence.
+pub fn origin_failed_line(reason: &'static str, host: &str, problem: &str, request: LoggedRequest<'_>) -> String {
+    let problem = without_urls(problem);
+    let line = RefusalLine {
+        event: ORIGIN_FAILED,
+        host: Some(cut(host)),
+        problem: Some(cut(&problem)),
+        ..RefusalLine::about(request, reason, Effect::Refused)
     };
     line.json()
 }
@@ -163,6 +236,9 @@ pub fn counted_line(key: &RefusalKey, count: u64, policy: &Policy) -> String {
             count,
             ..RefusalLine::new(reason.as_str(), *effect)
         },
+        RefusalKey::Origin(reason) => {
+            RefusalLine { event: ORIGIN_FAILED, count, ..RefusalLine::new(reason, Effect::Refused) }
+        }
         RefusalKey::Block(binding, effect) => {
             RefusalLine { binding: binding.as_deref(), count, ..RefusalLine::new("blocked", *effect) }
         }
@@ -174,9 +250,9 @@ pub fn counted_line(key: &RefusalKey, count: u64, policy: &Policy) -> String {
 /// of them, and are not refused.
 pub fn misconfigured_line(faults: &[Fault], is_open: bool) -> String {
     let effect = if is_open { "requests pass without limits" } else { "every request is refused" };
-    let told = faults.iter().take(MOST_FAULTS).map(|fault| cut(&fault.to_string()));
+    let told = faults.iter().take(MOST_FAULTS).map(|fault| cut(&fault.to_string()).to_owned());
     let problem = core::iter::once(effect.to_owned()).chain(told).collect::<Vec<_>>().join("; ");
-    event_text("misconfigured", "vars", problem)
+    event_text("misconfigured", "vars", &problem)
 }
 
 /// The line of a warning about `place`.
@@ -189,10 +265,17 @@ pub(super) fn event_line(event: &'static str, place: &str, problem: &str) -> Str
     event_text(event, place, cut(problem))
 }
 
-fn event_text(event: &'static str, place: &str, problem: String) -> String {
+fn event_text(event: &'static str, place: &str, problem: &str) -> String {
     serde_json::to_string(&EventLine { event, place, problem }).unwrap_or_default()
 }
 
-fn cut(text: &str) -> String {
-    text.chars().take(LONGEST).collect()
+/// Replaces each URL in `text`, since a query may contain a key.
+pub(super) fn without_urls(text: &str) -> String {
+    let words = text.split_ascii_whitespace().map(|word| if word.contains("://") { "(a URL)" } else { word });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns at most the first [`LONGEST`] characters of `text`.
+fn cut(text: &str) -> &str {
+    text.char_indices().nth(LONGEST).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
 }

@@ -2,32 +2,42 @@
 //! logs. During a flood of refusals one line stands for many. A request that passes logs nothing.
 //!
 //! - [`lines`]: the lines themselves
+//! - [`request_id`]: the id that a log line and an answer share
 //! - [`refusal_sampler`]: counts refusals during a flood, in place of a line for each
 //! - [`warnings`]: keeps repeated warnings out of the log
 
 pub mod lines;
 pub mod refusal_sampler;
+pub mod request_id;
 pub mod warnings;
 
 use crate::gate::decision::{CapRefusal, Refusal};
 use crate::identity::Subject;
 use crate::policy::{Block, Policy};
-use lines::{Effect, RefusalKey, blocked_line, cap_refusal_line, counted_line, event_line, refusal_line, warning_line};
+use lines::{
+    Effect, LoggedRequest, RefusalKey, blocked_line, cap_refusal_line, counted_line, event_line, origin_failed_line,
+    refusal_line, warning_line,
+};
 use worker::{console_log, console_warn};
 
-/// Logs a refusal by a limit. `ray` is the request's `CF-Ray`.
-pub fn refusal(refusal: &Refusal<'_>, effect: Effect, ray: Option<&str>) {
-    console_log!("{}", refusal_line(refusal, effect, ray));
+/// Logs a refusal by a limit.
+pub fn refusal(refusal: &Refusal<'_>, effect: Effect, request: LoggedRequest<'_>) {
+    console_log!("{}", refusal_line(refusal, effect, request));
 }
 
 /// Logs a refusal by a cap.
-pub fn cap_refusal(refusal: &CapRefusal<'_>, caller: Subject, effect: Effect, ray: Option<&str>) {
-    console_log!("{}", cap_refusal_line(refusal, caller, effect, ray));
+pub fn cap_refusal(refusal: &CapRefusal<'_>, caller: Subject, effect: Effect, request: LoggedRequest<'_>) {
+    console_log!("{}", cap_refusal_line(refusal, caller, effect, request));
 }
 
 /// Logs a request from an address on a `BLOCK` list.
-pub fn blocked(block: Block<'_>, caller: Subject, effect: Effect, ray: Option<&str>) {
-    console_log!("{}", blocked_line(block, caller, effect, ray));
+pub fn blocked(block: Block<'_>, caller: Subject, effect: Effect, request: LoggedRequest<'_>) {
+    console_log!("{}", blocked_line(block, caller, effect, request));
+}
+
+/// Logs that the origin at `host` did not answer a request. `problem` is a sentence.
+pub fn origin_failed(reason: &'static str, host: &str, problem: &str, request: LoggedRequest<'_>) {
+    console_warn!("{}", origin_failed_line(reason, host, problem, request));
 }
 
 /// Logs that `count` refusals had no line of their own.

@@ -3,7 +3,7 @@
 
 use crate::gate::decision::Unchecked;
 use crate::limit::time::{Span, Time};
-use crate::log::lines::{event_line, warning_line};
+use crate::log::lines::{event_line, warning_line, without_urls};
 use crate::policy::{Cap, Limit};
 use crate::protocol::rates::CallError;
 use std::collections::BTreeMap;
@@ -55,10 +55,4 @@ impl RecentWarnings {
         }
         !is_recent
     }
-}
-
-/// Replaces each URL in `text`, since a query may contain a key.
-fn without_urls(text: &str) -> String {
-    let words = text.split_ascii_whitespace().map(|word| if word.contains("://") { "(a URL)" } else { word });
-    words.collect::<Vec<_>>().join(" ")
 }

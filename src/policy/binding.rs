@@ -39,8 +39,10 @@ pub struct Binding {
     pub access: Access,
     /// `in_flight`, `sockets` and the other fields about the load of its requests.
     pub capacity: Capacity,
-    /// `message`: a text for its refusals.
-    pub message: Option<String>,
+    /// `message`: a text for its refusals, by language tag.
+    pub messages: Vec<(String, String)>,
+    /// `support`: a text for its refusals that says how to reach the operator.
+    pub support: Option<String>,
     /// `docs`: a URL that its refusals link to.
     pub docs: Option<String>,
     /// The places where its callers put their key: `key`, or else `KEY`.
@@ -50,7 +52,7 @@ pub struct Binding {
 impl Binding {
     /// Returns the operator's own words for its refusals.
     pub fn operator_message(&self) -> OperatorMessage<'_> {
-        OperatorMessage { message: self.message.as_deref(), docs: self.docs.as_deref() }
+        OperatorMessage { messages: &self.messages, support: self.support.as_deref(), docs: self.docs.as_deref() }
     }
 }
 
@@ -90,7 +92,8 @@ pub(super) fn read(
     let capacity = CapacityReader { table, binding: &name, mode, on_error }.read(&allowed, &routes, faults);
     let mut nets = |field| table.get(field).map(|value| access::nets(&table.location(field), value, faults));
     let access = Access { allow: nets("allow").unwrap_or_default(), block: nets("block").unwrap_or_default() };
-    let message = table.read("message", faults, operator_message::message);
+    let messages = table.read("message", faults, operator_message::messages).unwrap_or_default();
+    let support = table.read("support", faults, operator_message::line);
     let docs = table.read("docs", faults, operator_message::docs);
     let key = match table.get("key") {
         Some(value) => settings::key_sources(&table.location("key"), value, faults),
@@ -116,7 +119,8 @@ pub(super) fn read(
         mode: mode.unwrap_or(Mode::Enforce),
         access,
         capacity,
-        message,
+        messages,
+        support,
         docs,
         key: key.unwrap_or_default(),
     };

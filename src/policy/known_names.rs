@@ -39,6 +39,7 @@ const FIELDS: &[(&str, Effect)] = &[
     ("block", Effect::Acts),
     ("message", Effect::Modifies),
     ("docs", Effect::Modifies),
+    ("support", Effect::Modifies),
     ("in_flight", Effect::Limits),
     ("sockets", Effect::Limits),
     ("wait", Effect::Limits),

@@ -1,4 +1,4 @@
-//! `message` and `docs`: the operator's own words in the refusals of a binding.
+//! `message`, `docs` and `support`: the operator's own words in the refusals of a binding.
 
 use serde_json::Value;
 
@@ -8,18 +8,37 @@ use crate::policy::{origin, value};
 /// sentences; a longer text belongs on the page that `docs` links to.
 const MAX_LENGTH: usize = 500;
 
-/// The operator's own words in a refusal. Both are safe in one line of text, and `docs` also in a
+/// The operator's own words in a refusal. All are safe in one line of text, and `docs` also in a
 /// header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OperatorMessage<'p> {
-    /// `message`: a sentence or two. `None`: the binding has no such field.
-    pub message: Option<&'p str>,
+    /// `message`: a sentence or two, each with its language tag (BCP 47). A text that is for every
+    /// language is alone and has an empty tag. Empty: the binding has no such field.
+    pub messages: &'p [(String, String)],
+    /// `support`: how a person reaches the operator. `None`: the binding has no such field.
+    pub support: Option<&'p str>,
     /// `docs`: an http or https URL. `None`: the binding has no such field.
     pub docs: Option<&'p str>,
 }
 
-/// Reads `message`: a text of one line.
-pub(super) fn message(value: &Value) -> Result<String, String> {
+/// Reads `message`: a text of one line, or a table of such texts by their language tags.
+pub(super) fn messages(value: &Value) -> Result<Vec<(String, String)>, String> {
+    let Some(table) = value.as_object() else { return Ok(vec![(String::new(), line(value)?)]) };
+    if table.is_empty() {
+        return Err("{}: an empty table, expected texts such as en = \"…\"".to_owned());
+    }
+    let read = |(tag, text): (&String, &Value)| {
+        let good = |subtag: &str| (1..=8).contains(&subtag.len()) && subtag.bytes().all(|b| b.is_ascii_alphanumeric());
+        if !tag.split('-').all(good) {
+            return Err(format!("{tag:?}: not a language tag, expected one such as \"en\" or \"zh-Hant\""));
+        }
+        Ok((tag.clone(), line(text).map_err(|problem| format!("{tag}: {problem}"))?))
+    };
+    table.iter().map(read).collect()
+}
+
+/// Reads a text of one line: a sentence or two.
+pub(super) fn line(value: &Value) -> Result<String, String> {
     let text = value::text(value, "a sentence or two")?;
     let count = text.chars().count();
     let breaks_lines = |letter: char| letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}');

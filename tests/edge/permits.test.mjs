@@ -162,7 +162,7 @@ test("a cap in shadow admits every request and logs each one over it", async (t)
   const edge = await start(t, { vars: { LIMIT_ALL: { ...ALL, in_flight: "2", mode: "shadow" } } });
   await edge.run();
   assert.equal(count(await parallel(8, () => edge.get(slow(200), { ip })), 200), 8);
-  const lines = edge.records.filter(({ event }) => event === "refused");
+  const lines = edge.records.filter(({ event }) => event === "would_refuse");
   assert.equal(lines.length, 6);
   for (const line of lines) {
     const { limit, scope, reason, binding, shadow } = line;

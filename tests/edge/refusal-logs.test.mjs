@@ -39,3 +39,36 @@ test("a flood of refusals is counted in full, in fewer lines", async (t) => {
   t.diagnostic(`${edge.records.length} lines`);
   assert.ok(edge.records.length < refused / 2, `${edge.records.length} lines for ${refused}`);
 });
+
+test("a refusal's log line has the id that its client was told", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_X: { route: "/x/*", per_ip: "1/h" } } });
+  await edge.get("/x/1", who);
+  const path = "/x/2";
+  const plain = await edge.get(`${path}?token=secret`, who);
+  const ray = await edge.get(path, { ...who, headers: [["cf-ray", "8f0123456789abcd-FRA"]] });
+  await until(() => edge.records.length >= 2);
+  const [first, second] = edge.records;
+  assert.equal(plain.json.request_id, plain.headers["penstock-request-id"]);
+  assert.deepEqual([first.request_id, first.method, first.path], [plain.json.request_id, "GET", path]);
+  assert.deepEqual([second.ray, second.request_id, ray.json.request_id], ["8f0123456789abcd-FRA", undefined, second.ray]);
+  assert.equal(ray.headers["penstock-request-id"], undefined);
+  assert.ok(!edge.logs.join().includes("secret"));
+});
+
+test("an origin that fails is logged with its host and a sentence, and the id that its client was told", async (t) => {
+  const vars = { LIMIT_ALL: { route: "/*", per_ip: "100/s" }, LIMIT_SLOW: { route: "/slow/*", timeout: "100ms" } };
+  const edge = await start(t, { vars });
+  await edge.run();
+  for (const [path, reason] of [["/?as=reset", "origin_unreachable"], ["/slow/x?as=slow&ms=5000", "origin_timeout"]]) {
+    const before = edge.records.length;
+    const answer = await edge.get(path, who);
+    assert.equal(answer.json.reason, reason);
+    await until(() => edge.records.length > before);
+    const { event, host, problem, request_id, ...line } = edge.records.at(-1);
+    assert.deepEqual([event, line.reason, line.path], ["origin_failed", reason, path.split("?")[0]]);
+    assert.equal(request_id, answer.json.request_id);
+    assert.match(host, /^(127\.0\.0\.1|localhost)(:\d+)?$/);
+    assert.match(problem, /^The (connection failed|answer did not begin within 100ms).*\.$/);
+    assert.doesNotMatch(problem, /JsValue|Error\(/);
+  }
+});

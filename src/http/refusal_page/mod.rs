@@ -73,7 +73,7 @@ pub fn page(problem: &Problem<'_>, recipient: &Recipient) -> String {
             "script_data" => script_data(&mut html, problem, recipient),
             "when" => when(&mut html, problem, language),
             "next_steps" => next_steps(&mut html, problem, recipient),
-            "footer" => footer(&mut html, problem),
+            "footer" => footer(&mut html, problem, recipient),
             // Without a wait there is nothing for the script to do.
             "script" if problem.retry_after.is_some() => _ = html.raw(&["<script>", SCRIPT, "</script>"]),
             _ => {}
@@ -125,8 +125,9 @@ fn next_steps(html: &mut Html, problem: &Problem<'_>, recipient: &Recipient) {
     if recipient.method == MethodKind::Other && problem.retry_after.is_some() {
         html.raw(&["<p class=\"aside\">"]).text(texts.not_received).raw(&["</p>\n"]);
     }
-    if let Some(message) = problem.operator.message {
-        html.raw(&["<p class=\"said\">"]).text(message).raw(&["</p>\n"]);
+    let said = [recipient.choose_text(problem.operator.messages), problem.operator.support];
+    for text in said.into_iter().flatten() {
+        html.raw(&["<p class=\"said\">"]).text(text).raw(&["</p>\n"]);
     }
     let may_try_again = recipient.method != MethodKind::Other && problem.kind != ProblemKind::Blocked;
     if !may_try_again && problem.operator.docs.is_none() {
@@ -143,12 +144,14 @@ fn next_steps(html: &mut Html, problem: &Problem<'_>, recipient: &Recipient) {
     html.raw(&["</nav>\n"]);
 }
 
-/// Adds the line that a person can quote to the site's operator: status, reason, and limit.
-fn footer(html: &mut Html, problem: &Problem<'_>) {
+/// Adds the line that a person can quote to the site's operator: status, reason, limit, and the
+/// request's id.
+fn footer(html: &mut Html, problem: &Problem<'_>, recipient: &Recipient) {
     html.text(&problem.kind.status().to_string()).text(" · ").text(problem.kind.as_str());
     if let Some(name) = problem.limit_name() {
         html.text(" · ").text(name);
     }
+    html.text(" · ").text(recipient.request_id.as_str());
 }
 
 /// The template, split at its placeholders: each text, and the name of the placeholder after it.

@@ -28,7 +28,7 @@ fn cor_01_without_cors_origins_any_page_may_read_a_refusal() {
     assert_eq!(header(&answer, "Access-Control-Allow-Credentials"), None);
     assert_eq!(
         header(&answer, "Access-Control-Expose-Headers"),
-        Some("Retry-After, Link, RateLimit, RateLimit-Policy")
+        Some("Retry-After, Link, RateLimit, RateLimit-Policy, Penstock-Request-Id")
     );
     assert!(header(&answer, "Vary").unwrap().contains("Origin"));
 }
@@ -43,8 +43,11 @@ fn cor_01_every_rate_header_that_is_sent_is_exposed() {
         }
         exposed
     };
-    assert_eq!(exposed("none"), "Retry-After, Link");
-    assert_eq!(exposed("legacy"), "Retry-After, Link, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset");
+    assert_eq!(exposed("none"), "Retry-After, Link, Penstock-Request-Id");
+    assert_eq!(
+        exposed("legacy"),
+        "Retry-After, Link, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Penstock-Request-Id"
+    );
     assert_eq!(exposed("both").matches("RateLimit").count(), 5);
 }
 

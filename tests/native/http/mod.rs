@@ -17,6 +17,7 @@ use penstock::http::negotiate::Recipient;
 use penstock::http::problem::Problem;
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
+use penstock::log::request_id::RequestId;
 use penstock::policy::{Binding, Policy};
 use std::collections::BTreeMap;
 
@@ -57,7 +58,9 @@ impl Refused {
 
 /// The recipient of the answer to a request with this method and these headers.
 fn recipient(method: &str, headers: &[(&str, &str)]) -> Recipient {
-    Recipient::read(method, |name| headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string()))
+    let header = |name: &str| headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string());
+    let id = RequestId::new(header("cf-ray").as_deref(), 0xff);
+    Recipient::read(method, header, id)
 }
 
 /// The value of a header in an answer. Panics when the header is there twice.

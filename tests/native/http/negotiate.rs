@@ -4,7 +4,7 @@ use penstock::http::negotiate::{AnswerFormat, Language};
 use proptest::prelude::*;
 
 use AnswerFormat::{Html, Json, Text};
-use Language::{Chinese, English};
+use Language::{Chinese, English, TraditionalChinese};
 
 #[test]
 fn accept_header_decides_the_format() {
@@ -91,7 +91,12 @@ fn accept_language_header_decides_the_language() {
         (Some("de-DE,de;q=0.9"), English),
         (Some("zh"), Chinese),
         (Some("zh-CN,zh;q=0.9,en;q=0.8"), Chinese),
-        (Some("zh-TW"), Chinese),
+        (Some("zh-TW"), TraditionalChinese),
+        (Some("zh-hant-SG"), TraditionalChinese),
+        (Some("zh-HK, zh;q=0.9"), TraditionalChinese),
+        (Some("zh-Hans-TW"), Chinese),
+        (Some("zh, zh-TW;q=0.9"), Chinese),
+        (Some("zh-MO;q=0.3, en;q=0.2"), TraditionalChinese),
         (Some("ZH_hans"), Chinese),
         (Some("en-US,en;q=0.9,zh-CN;q=0.8"), English),
         (Some("en;q=0.1, zh;q=0.2"), Chinese),

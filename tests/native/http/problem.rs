@@ -41,7 +41,9 @@ fn refusal_by_a_rate_is_worded_exactly_so() {
             r#"{"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Too many requests","#,
             r#""status":429,"reason":"rate_limited","limit":"login/ip","scope":"ip","retry_after":12,"#,
             r#""retry_at":"2026-11-29T18:00:12Z","detail":"Too many requests from this address: login/ip allows 5/min. "#,
-            r#"There is room again in 12 seconds.","violated-policies":["login/ip"]}"#,
+            r#"There is room again in 12 seconds.","request_id":"00000000000000ff","violated-policies":["login/ip"],"#,
+            r#""error":{"message":"Too many requests from this address: login/ip allows 5/min. There is room again in 12 seconds.","#,
+            r#""type":"rate_limit_error","code":"rate_limited"}}"#,
         )
     );
 }
@@ -82,7 +84,11 @@ fn refusal_by_a_global_rate_does_not_blame_the_caller() {
         body(&problem)
     );
     let names: Vec<&str> = problem.headers.iter().map(|(name, _)| *name).collect();
-    assert_eq!(names, ["Content-Type", "Cache-Control", "Vary", "Retry-After"], "HEADERS = none leaves this one alone");
+    assert_eq!(
+        names,
+        ["Content-Type", "Cache-Control", "Vary", "Retry-After", "Penstock-Request-Id"],
+        "HEADERS = none leaves this one alone"
+    );
 }
 
 #[test]
@@ -121,7 +127,9 @@ fn full_cap_is_a_503_that_states_its_size() {
             r#"{"type":"https://iana.org/assignments/http-problem-types#temporary-reduced-capacity","title":"Over capacity","status":503,"#,
             r#""reason":"over_capacity","limit":"x/in-flight","scope":"global","retry_after":2,"retry_at":"2026-11-29T18:00:02Z","#,
             r#""detail":"It is full: x/in-flight allows 200 requests at once for everyone together. Try again in 2 seconds.","#,
-            r#""message":"Sorry.","violated-policies":["x/in-flight"]}"#,
+            r#""message":"Sorry.","request_id":"00000000000000ff","violated-policies":["x/in-flight"],"#,
+            r#""error":{"message":"It is full: x/in-flight allows 200 requests at once for everyone together. Try again in 2 seconds.","#,
+            r#""type":"api_error","code":"over_capacity"}}"#,
         )
     );
     let sockets = cap_refusal(r#""sockets": "50""#, Reason::OverCapacity, HeaderStyle::Legacy, &[]);

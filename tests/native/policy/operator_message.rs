@@ -1,4 +1,4 @@
-//! `message` and `docs`.
+//! `message`, `docs` and `support`.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,9 @@ fn with(field: &str, value: impl Into<Value>) -> Value {
 fn message_and_docs_are_kept_as_written() {
     for text in ["Ask <ops@example.com>", "太多了，请稍后再试 🚰", " spaced ", &"x".repeat(500), &"水".repeat(500)]
     {
-        assert_eq!(policy(with("message", text)).bindings[0].operator_message().message, Some(text));
+        let policy = [policy(with("message", text)), policy(with("support", text))];
+        assert_eq!(policy[0].bindings[0].operator_message().messages, [(String::new(), text.to_owned())]);
+        assert_eq!(policy[1].bindings[0].operator_message().support, Some(text));
     }
     for url in [
         "https://example.com",
@@ -41,6 +43,22 @@ fn a_message_is_one_line_of_bounded_length() {
             with("message", "a\u{85}b"),
             "LIMIT_X.message: has the control character '\\u{85}', expected text on one line",
         ),
+    ]);
+}
+
+#[test]
+fn message_by_language_has_a_text_for_each_tag() {
+    let table = json!({ "en": "Slow down.", "zh-Hant": "請稍候。" });
+    let policy = policy(with("message", table));
+    let texts = policy.bindings[0].operator_message().messages;
+    assert_eq!(texts, [("en".to_owned(), "Slow down.".to_owned()), ("zh-Hant".to_owned(), "請稍候。".to_owned())]);
+    each_has_one_fault(&[
+        (with("message", json!({})), "LIMIT_X.message: {}: an empty table, expected texts such as en = \"…\""),
+        (
+            with("message", json!({ "e n": "x" })),
+            "LIMIT_X.message: \"e n\": not a language tag, expected one such as \"en\" or \"zh-Hant\"",
+        ),
+        (with("message", json!({ "en": "" })), "LIMIT_X.message: en: empty, expected a sentence or two"),
     ]);
 }
 
