@@ -54,7 +54,9 @@ pub fn modelled() -> Vec<Case> {
         case("8 isolates, half of 1,000/s", Setup { load: 0.5, warm: 0.0, ..small.clone() }),
         case("8 isolates, twice 1,000/s", Setup { load: 2.0, ..small.clone() }),
         case("8 isolates, twice, skewed 64:1", Setup { load: 2.0, skew: SKEW, ..small.clone() }),
-        case("8 isolates, 0.9 × 1,000/s, burst 100", Setup { load: 0.9, burst: 100, ..small }),
+        case("8 isolates, 0.9 × 1,000/s, burst 100", Setup { load: 0.9, burst: 100, ..small.clone() }),
+        case("8 isolates, 0.9 × 3,000/s, burst 100", Setup { load: 0.9, rate: 3_000, burst: 100, ..small.clone() }),
+        case("8 isolates, 0.9 × 3,000/s, burst 3,000", Setup { load: 0.9, rate: 3_000, burst: 3_000, ..small }),
         case("64 isolates, 0.9 × 10,000/s", Setup { load: 0.9, ..middle.clone() }),
         case("64 isolates, three times 10,000/s", Setup { load: 3.0, ..middle }),
         case(

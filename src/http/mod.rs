@@ -16,6 +16,8 @@
 //! - [`problem_kind`]: the reason, status, type and title of each kind of problem
 //! - [`problem_detail`]: the sentences that explain a refusal
 //! - [`negotiate`]: the format and the language that the client reads
+//! - [`language`]: the language alone, of the page and of the operator's texts
+//! - `accept_list`: the parser of lists with weights
 //! - [`answer`]: the status, headers and body of the answer
 //! - [`refusal_page`]: the body for a person in a browser
 //! - [`rate_headers`]: `RateLimit`, `RateLimit-Policy` and `X-RateLimit-*`
@@ -31,6 +33,7 @@
 //! - `relay`: passes on bodies and WebSocket messages, and tells when they end
 //! - [`fetch_api`]: requests, responses and `fetch`, with few calls into JavaScript
 
+mod accept_list;
 pub mod answer;
 pub mod cors;
 pub mod fetch_api;
@@ -38,6 +41,7 @@ pub mod forward;
 pub mod in_flight;
 pub mod incoming;
 pub mod isolate;
+pub mod language;
 pub mod loop_detection;
 pub mod negotiate;
 pub mod origin_request;

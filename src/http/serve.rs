@@ -57,7 +57,9 @@ pub async fn serve(request: Request, env: Env, context: Context) -> Result<JsVal
 }
 
 /// Answers a request that went on to the origin without being waited for here, and that the origin
-/// has not answered. Where nothing was `thrown`, this Worker's module failed instead.
+/// has not answered: `thrown` says how it ended, as [`Unreached::read`] reads it. Takes back the
+/// quota tokens of a request that the origin has not had. Where nothing was `thrown`, this Worker's
+/// module failed instead.
 ///
 /// # Errors
 /// As [`serve`].

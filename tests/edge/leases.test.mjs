@@ -2,15 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { count, inTurn, MINUTE, parallel, SECOND, start } from "./harness/index.mjs";
+import { count, inTurn, MINUTE, parallel, SECOND, start, usedQuota } from "./harness/index.mjs";
 
 const FOUR = {
   LIMIT_BASE: { per_ip: "60000/min", global: "5000/s" },
   LIMIT_API: { route: "/api", per_key: ["1000/s", "100000/day"] },
 };
 const who = { ip: "203.0.113.7", key: "k" };
-const used = async (edge) => (await edge.d1("SELECT coalesce(sum(used), 0) AS used FROM quota"))[0].used;
-
 /** Sends `requests`, `perTick` at a time and `tick` milliseconds apart; returns how many passed. */
 async function traffic(edge, { requests, perTick, tick, ask }) {
   let passed = 0;
@@ -42,7 +40,7 @@ test("a slow caller's requests are counted one by one", async (t) => {
   const edge = await start(t, { vars: FOUR });
   for (let sent = 1; sent <= 12; sent++) {
     assert.equal((await edge.get("/api", who)).status, 200);
-    assert.equal(await used(edge), sent);
+    assert.equal(await usedQuota(edge), sent);
     await edge.advance(10 * SECOND);
   }
   assert.equal((await edge.asked()).calls, 36, "an address, a key and everyone, each time");
@@ -52,14 +50,14 @@ test("quota that a caller has stopped using goes back to D1", async (t) => {
   const edge = await start(t, { vars: { LIMIT_API: { route: "/api", per_key: "100000/day" } } });
   const passed = await traffic(edge, { requests: 400, perTick: 4, tick: 20, ask: () => edge.get("/api", who) });
   assert.equal(passed, 400);
-  assert.ok((await used(edge)) > 400, "some quota is prepaid");
+  assert.ok((await usedQuota(edge)) > 400, "some quota is prepaid");
   // The isolate returns idle tokens once a second of real time, and the actor at its alarm.
-  for (let look = 0; look < 10 && (await used(edge)) > 400; look++) {
+  for (let look = 0; look < 10 && (await usedQuota(edge)) > 400; look++) {
     await edge.advance(6 * SECOND);
     await sleep(500);
     await edge.alarms();
   }
-  assert.equal(await used(edge), 400);
+  assert.equal(await usedQuota(edge), 400);
 });
 
 test("hot traffic uses up a quota almost to its last token, and no further", async (t) => {
@@ -68,7 +66,7 @@ test("hot traffic uses up a quota almost to its last token, and no further", asy
   const passed = await traffic(edge, { requests: 1_200, perTick: 4, tick: 20, ask });
   assert.ok(passed <= 500, `${passed} of 500`);
   assert.ok(passed >= 485, `${passed} of 500: only tokens that an isolate holds may be left`);
-  assert.ok((await used(edge)) <= 500);
+  assert.ok((await usedQuota(edge)) <= 500);
 });
 
 test("a refused caller is answered from memory until the time it was told", async (t) => {

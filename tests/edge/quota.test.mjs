@@ -1,9 +1,8 @@
 // Daily quotas: exact under races, charged for admitted requests, and reset at local midnight.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { count, DAY, HOUR, inTurn, parallel, problem, refusal, SECOND, start } from "./harness/index.mjs";
+import { count, DAY, HOUR, inTurn, parallel, problem, refusal, SECOND, start, usedQuota } from "./harness/index.mjs";
 
-const used = async (edge) => (await edge.d1("SELECT coalesce(sum(used), 0) AS used FROM quota"))[0].used;
 const api = (fields) => ({ LIMIT_API: { route: "/v1/*", ...fields } });
 
 test("QTA-01: of three hundred requests at once, a quota of a hundred admits a hundred", async (t) => {
@@ -12,7 +11,7 @@ test("QTA-01: of three hundred requests at once, a quota of a hundred admits a h
   assert.equal(count(answers, 200), 100);
   assert.equal(count(answers, 429), 200);
   assert.equal(edge.origin.count, 100);
-  assert.equal(await used(edge), 100);
+  assert.equal(await usedQuota(edge), 100);
   for (const answer of answers.filter(({ status }) => status === 429)) {
     refusal(answer, { reason: "quota_exhausted", limit: "api/key", scope: "key", retry_after: 12 * 3600 }, edge.at);
   }
@@ -22,7 +21,7 @@ test("QTA-02: a quota of a hundred refuses the hundred and first request and all
   const edge = await start(t, { vars: api({ per_key: "100/day" }) });
   const answers = await inTurn(105, () => edge.get("/v1/x", { key: "k" }));
   assert.deepEqual(answers.slice(98).map(({ status }) => status), [200, 200, 429, 429, 429, 429, 429]);
-  assert.equal(await used(edge), 100);
+  assert.equal(await usedQuota(edge), 100);
 });
 
 test("QTA-02: two first requests of a day at once are both counted", async (t) => {
@@ -38,7 +37,7 @@ test("a quota that all callers share is exact too", async (t) => {
   const answers = await inTurn(12, (index) => edge.get("/v1/x", { ip: `203.0.113.${index}` }));
   assert.equal(count(answers, 200), 10);
   refusal(answers[11], { reason: "quota_exhausted", limit: "api/global", scope: "global" }, edge.at);
-  assert.equal(await used(edge), 10);
+  assert.equal(await usedQuota(edge), 10);
 });
 
 test("QTA-06: a request that a rate refuses is not charged to the quota", async (t) => {
@@ -46,7 +45,7 @@ test("QTA-06: a request that a rate refuses is not charged to the quota", async 
   const answers = await inTurn(51, () => edge.get("/v1/x", { key: "k" }));
   assert.equal(count(answers, 429), 50);
   for (const answer of answers.slice(1)) refusal(answer, { reason: "rate_limited", limit: "api/key" }, edge.at);
-  assert.equal(await used(edge), 1);
+  assert.equal(await usedQuota(edge), 1);
 });
 
 test("a request's cost is charged to the quota whole", async (t) => {
@@ -160,5 +159,5 @@ test("QTA-05: a lost reply of D1 costs quota and admits no further request", asy
   const passed = count(answers, 200);
   assert.ok(passed <= 10, `${passed} of 10`);
   assert.ok(passed >= 5, `${passed} of 10: two lost replies must not cost the day`);
-  assert.ok((await used(edge)) <= 10);
+  assert.ok((await usedQuota(edge)) <= 10);
 });

@@ -2,11 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { count, inTurn, MINUTE, parallel, refusal, SECOND, start, until } from "./harness/index.mjs";
+import { count, inTurn, MINUTE, parallel, refusal, SECOND, start, until, usedQuota } from "./harness/index.mjs";
 
 const who = { ip: "203.0.113.7", key: "k" };
-const used = async (edge) => (await edge.d1("SELECT coalesce(sum(used), 0) AS used FROM quota"))[0].used;
-
 /**
  * Lets time pass until `done()`: an isolate returns quota tokens by a real timer, an actor by its
  * alarm.
@@ -24,8 +22,8 @@ test("QTA-06: quota counted for requests that a rate refuses goes back", async (
   const answers = await parallel(50, () => edge.get("/api", who));
   assert.equal(count(answers, 200), 5);
   // The tokens go back without a further request.
-  await settle(edge, async () => (await used(edge)) === 5);
-  assert.equal(await used(edge), 5);
+  await settle(edge, async () => (await usedQuota(edge)) === 5);
+  assert.equal(await usedQuota(edge), 5);
 });
 
 test("a caller that is refused from memory is admitted at the time it was told, though it keeps asking", async (t) => {

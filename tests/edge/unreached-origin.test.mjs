@@ -2,26 +2,11 @@
 import assert from "node:assert/strict";
 import http from "node:http";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
-import { count, inTurn, problem, SECOND, start } from "./harness/index.mjs";
+import { count, inTurn, problem, returnIdleQuota, start, usedQuota } from "./harness/index.mjs";
 
 const caller = { ip: "203.0.113.7", key: "k" };
 const ALL = { route: "/*" };
 const TRACE = "header";
-
-/** The tokens that D1 counts, of all callers. */
-const used = async (edge) => (await edge.d1("SELECT coalesce(sum(used), 0) AS used FROM quota"))[0].used;
-
-/** Lets idle quota tokens go back: from the isolates to their actors, and from these to D1. */
-async function returnIdle(edge) {
-  // The isolate looks once a second, by a timer of its own.
-  for (let second = 0; second < 3; second++) {
-    await edge.advance(2 * SECOND);
-    await sleep(1_100);
-  }
-  await edge.advance(10 * SECOND);
-  await edge.alarms();
-}
 
 /** An origin on a port of its own, which a test shuts and opens again. */
 async function ownOrigin(t, answer = (request, response) => response.end("ok")) {
@@ -67,8 +52,8 @@ for (const [way, { fields, ...vars }] of Object.entries(WAYS)) {
     const back = await inTurn(5, () => edge.get("/x", caller));
     assert.deepEqual(back.map(({ status }) => status), [200, 200, 200, 429, 429]);
     assert.equal(own.count, 3);
-    await returnIdle(edge);
-    assert.equal(await used(edge), 6, "three of the key's, and three of what everyone shares");
+    await returnIdleQuota(edge);
+    assert.equal(await usedQuota(edge), 6, "three of the key's, and three of what everyone shares");
   });
 
   test(`CHG-02: a request that the origin has had is used, though it hung up, ${way}`, async (t) => {

@@ -2,31 +2,16 @@
 // limits, neither rate nor day.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
-import { count, inTurn, parallel, problem, SECOND, start, until } from "./harness/index.mjs";
+import { count, inTurn, parallel, problem, returnIdleQuota, SECOND, start, until, usedQuota } from "./harness/index.mjs";
 
 const caller = { ip: "203.0.113.7", key: "k" };
 const somebody = { ip: "198.51.100.9", key: "other" };
 const ALL = { route: "/*" };
 const TRACE = "header";
 
-/** The tokens that D1 counts, of all callers. */
-const used = async (edge) => (await edge.d1("SELECT coalesce(sum(used), 0) AS used FROM quota"))[0].used;
-
 /** Calls to actors that these answers' decisions have made. */
 const calls = (answers) =>
   answers.reduce((sum, { headers }) => sum + Number(/actors=(\d+)/.exec(headers["penstock-trace"])[1]), 0);
-
-/** Lets idle quota tokens go back: from the isolates to their actors, and from these to D1. */
-async function returnIdle(edge) {
-  // The isolate looks once a second, by a timer of its own.
-  for (let second = 0; second < 3; second++) {
-    await edge.advance(2 * SECOND);
-    await sleep(1_100);
-  }
-  await edge.advance(10 * SECOND);
-  await edge.alarms();
-}
 
 /** Takes the only permit of a cap of one; the function that it returns gives it back. */
 async function takePermit(edge) {
@@ -49,7 +34,7 @@ test("CHG-01: thirteen requests that a full cap refuses leave the day's ten", as
   const answers = await inTurn(12, () => edge.get("/x", caller));
   assert.equal(count(answers, 200), 10);
   problem(answers[10], { status: 429, reason: "quota_exhausted" });
-  assert.equal(await used(edge), 11, "ten, and the one that held the cap");
+  assert.equal(await usedQuota(edge), 11, "ten, and the one that held the cap");
 });
 
 test("CHG-01: a thousand requests that a full cap refuses use nothing, and make hardly a call", async (t) => {
@@ -73,8 +58,8 @@ test("CHG-01: a thousand requests that a full cap refuses use nothing, and make 
   await release();
   const more = await inTurn(1_000, () => edge.get("/x?n", { ...caller }));
   assert.ok(count(more, 200) >= 39, `${count(more, 200)} of 40`);
-  await returnIdle(edge);
-  assert.equal(await used(edge), edge.origin.count + 1, "what reached the origin, and the one that held the cap");
+  await returnIdleQuota(edge);
+  assert.equal(await usedQuota(edge), edge.origin.count + 1, "what reached the origin, and the one that held the cap");
 });
 
 test("CHG-01: a thousand requests that a full global limit refuses use nothing, here or elsewhere", async (t) => {
@@ -93,13 +78,13 @@ test("CHG-01: a thousand requests that a full global limit refuses use nothing, 
   t.diagnostic(`${calls(refused)} calls`);
   assert.ok(calls(refused) <= 2 * underWay, `${calls(refused)} calls`);
   assert.equal(edge.origin.count, 0);
-  await returnIdle(edge);
-  assert.equal(await used(edge), 2, "of the day as many as reached the origin");
+  await returnIdleQuota(edge);
+  assert.equal(await usedQuota(edge), 2, "of the day as many as reached the origin");
 
   // Half an hour later everyone together has a token again, and the key its forty.
   await edge.redeploy({ LIMIT_ALL: { ...ALL, ...limits, global: "100000/h" } });
   await edge.advance(1_800 * SECOND);
   assert.equal(count(await inTurn(50, () => edge.get("/x", { ...caller, isolate: 1 })), 200), 40);
-  await returnIdle(edge);
-  assert.equal(await used(edge), 42);
+  await returnIdleQuota(edge);
+  assert.equal(await usedQuota(edge), 42);
 });

@@ -61,7 +61,7 @@ fn keys_alone(policy: &Policy) -> Vec<String> {
 
 /// Warns of a fast rate whose burst is small. A lease is at most a part of the tokens that are
 /// left, so one of a small burst is spent before the next one is there. The simulation of `make
-/// fleet` has 999 calls per 1,000 requests at `3000/s burst 100`, and 3 to 7 at a burst of 3,000.
+/// fleet` has 1,000 calls per 1,000 requests at `3000/s burst 100`, and 6 at a burst of 3,000.
 fn small_burst(limit: &Limit) -> Option<String> {
     let Allowance::Rate(rate) = &limit.allowance else { return None };
     let (burst, per_second) = (rate.gcra().burst(), rate.count().div_ceil(rate.period().as_secs_up().max(1)));

@@ -12,7 +12,8 @@
 //! - at most three times in a row. The tab's session storage keeps the count under the page's
 //!   address. A page that cannot store the count does not repeat the request.
 
-use crate::http::negotiate::{Language, MethodKind, Recipient};
+use crate::http::language::Language;
+use crate::http::negotiate::{MethodKind, Recipient};
 use crate::http::problem::Problem;
 use crate::http::problem_kind::ProblemKind;
 use std::sync::LazyLock;

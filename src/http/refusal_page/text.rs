@@ -1,7 +1,7 @@
 //! The texts of the page, in each of its languages.
 
 use crate::gate::decision::Reason;
-use crate::http::negotiate::Language;
+use crate::http::language::Language;
 use crate::http::problem_kind::ProblemKind;
 
 /// The texts of one language that do not depend on the problem. A pair is the text before a time

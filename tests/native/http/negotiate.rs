@@ -1,6 +1,7 @@
 //! The format and the language of an answer, by the headers of the request.
 
-use penstock::http::negotiate::{AnswerFormat, Language};
+use penstock::http::language::Language;
+use penstock::http::negotiate::AnswerFormat;
 use proptest::prelude::*;
 
 use AnswerFormat::{Html, Json, Text};
