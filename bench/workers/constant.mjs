@@ -9,6 +9,7 @@ const headers = {
   "Retry-After": "3600",
   "RateLimit-Policy": '"base/ip";q=1;w=3600',
   "RateLimit": '"base/ip";r=0;t=3600',
+  "Penstock-Request-Id": problem.request_id,
 };
 
 export default {

@@ -31,13 +31,14 @@ async fn pass(request: &Request, origin: &str) -> Result<Response, JsValue> {
     JsFuture::from(scope.fetch_with_request(&outgoing)).await?.dyn_into()
 }
 
-const HEADERS: [(&str, &str); 6] = [
+const HEADERS: [(&str, &str); 7] = [
     ("Content-Type", "application/problem+json"),
     ("Cache-Control", "no-store"),
     ("Vary", "Accept, Accept-Language, Origin"),
     ("Retry-After", "3600"),
     ("RateLimit-Policy", "\"base/ip\";q=1;w=3600"),
     ("RateLimit", "\"base/ip\";r=0;t=3600"),
+    ("Penstock-Request-Id", "3fa1c09be27d4856"),
 ];
 
 fn refuse() -> Result<Response, JsValue> {
