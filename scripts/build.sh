@@ -15,7 +15,8 @@ alone build
 
 inputs() {
   find src -type f
-  printf '%s\n' Cargo.toml Cargo.lock package-lock.json scripts/env.sh scripts/build.sh scripts/bundle.sh scripts/exports.mjs
+  printf '%s\n' Cargo.toml Cargo.lock package-lock.json scripts/env.sh scripts/build.sh scripts/bundle.sh scripts/import-once.mjs \
+    scripts/exports.mjs
 }
 key="$(inputs | hash_files) $(rustc --version)"
 

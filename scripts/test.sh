@@ -65,8 +65,12 @@ wasm_tests() {
     cargo test --target $WASM --test wasm
 }
 
+# Fails on a warning as well: each deployment would show it again.
 dry_run() {
-  CLOUDFLARE_API_TOKEN="" wrangler deploy --dry-run --outdir target/dry-run
+  local words status=0
+  words=$(CLOUDFLARE_API_TOKEN="" NO_COLOR=1 wrangler deploy --dry-run --outdir target/dry-run 2>&1) || status=$?
+  printf '%s\n' "$words"
+  [ $status = 0 ] && ! grep -q 'WARNING' <<<"$words"
 }
 
 edge_tests() {
