@@ -67,6 +67,7 @@ const ARMED = {
   "readme-length": true,
   suites: true,
   "fault-ids": true,
+  counts: true,
   "file-circles": true,
   "folder-circles": true,
   "parent-child-circles": true,

@@ -4,5 +4,5 @@ source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 
 MINUTES=${1:-15}
 scripts/build.sh
-say "Soaking for $MINUTES minutes."
+say "Soaking for so many minutes: $MINUTES."
 PENSTOCK_SOAK=$((MINUTES * 60)) exec node --test --test-reporter=spec tests/edge/soak.test.mjs

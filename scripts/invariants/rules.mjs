@@ -2,6 +2,7 @@
 import { faultIds } from "../fault-ids.mjs";
 import { clockReads, excuses, impurities, onErrorChoices } from "./boundaries.mjs";
 import { fileCircles, folderCircles, parentChildCircles } from "./circles.mjs";
+import { uncounted } from "./counts.mjs";
 import { jsArrows } from "./js-imports.mjs";
 import { incompleteHeaders, lockedHosts, longPage, privateWords, strayModules } from "./layout.mjs";
 import { openings, riddles, wideLines, WRITTEN } from "./prose.mjs";
@@ -47,6 +48,10 @@ export function rulesOf(constants) {
     "fault-ids": {
       title: "tests and docs/faults.md name the same faults",
       find: (tree) => faultIds(tree.root),
+    },
+    counts: {
+      title: "a count and its noun are written by limit/counted.rs, which knows the singular",
+      find: uncounted,
     },
     ...circleRules(),
     modules: {

@@ -2,13 +2,14 @@
 //! and its form in plain text.
 
 use crate::gate::decision::{CapRefusal, Reason, Refusal};
+use crate::limit::counted::counted;
 use crate::policy::{Cap, Limit, Scope, Size};
 
 /// Explains a refusal by a limit. `retry_after` is in seconds, and `retry_at` is the same moment in
 /// RFC 3339.
 pub fn limit_refused(refusal: &Refusal<'_>, retry_after: u64, retry_at: &str) -> String {
     let Limit { name, allowance, scope, .. } = refusal.limit;
-    let wait = seconds(retry_after);
+    let wait = counted(retry_after, "second");
     let caller = match scope {
         Scope::Ip => "this address",
         Scope::Key => "this key",
@@ -36,14 +37,14 @@ pub fn limit_refused(refusal: &Refusal<'_>, retry_after: u64, retry_at: &str) ->
 /// Explains a refusal by a cap, which is full or could not be checked.
 pub fn cap_refused(refusal: &CapRefusal<'_>) -> String {
     let Cap { name, size, .. } = &**refusal.cap;
-    let wait = seconds(refusal.wait.as_secs_up());
+    let wait = counted(refusal.wait.as_secs_up(), "second");
     if refusal.reason == Reason::LimiterUnavailable {
         return unchecked(name, &wait);
     }
-    let counted = if name.ends_with("/sockets") { "open WebSockets" } else { "requests" };
+    let noun = if name.ends_with("/sockets") { "open WebSocket" } else { "request" };
     let most = match size {
-        Size::Fixed(most) => format!("{most} {counted} at once"),
-        Size::Auto { .. } => format!("as many {counted} at once as the origin can do with"),
+        Size::Fixed(most) => counted(*most, noun) + " at once",
+        Size::Auto { .. } => format!("as many {noun}s at once as the origin can do with"),
     };
     format!("It is full: {name} allows {most} for everyone together. Try again in {wait}.")
 }
@@ -51,9 +52,4 @@ pub fn cap_refused(refusal: &CapRefusal<'_>) -> String {
 /// Explains a refusal by a limit or cap that could not be checked.
 fn unchecked(name: &str, wait: &str) -> String {
     format!("The limit {name} cannot be checked now, and nothing may pass it unchecked. Try again in {wait}.")
-}
-
-/// A number of seconds in English.
-fn seconds(count: u64) -> String {
-    if count == 1 { "1 second".to_string() } else { format!("{count} seconds") }
 }

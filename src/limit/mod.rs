@@ -13,12 +13,14 @@
 //! - [`lease`]: tokens taken ahead of their use, and why no more are admitted by it.
 //! - [`warmup`]: a rate that opens slowly after a cold start.
 //! - [`adaptive`]: a cap on requests in flight that finds its own size.
+//! - [`counted`]: a count and its noun, as sentences have them.
 //! - [`jitter`]: draws by chance, and delays that stay the same for one caller.
 //! - [`monotonic`]: a clock that never steps back, made from one that may.
 
 pub mod adaptive;
 pub mod bucket_table;
 pub mod calendar;
+pub mod counted;
 pub mod day_counter;
 pub mod gcra;
 pub mod jitter;

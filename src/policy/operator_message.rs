@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::limit::counted::counted;
 use crate::policy::{origin, value};
 
 /// The longest `message` in characters, and the longest `docs` in bytes. It has room for a few
@@ -45,7 +46,7 @@ pub(super) fn line(value: &Value) -> Result<String, String> {
     if text.trim().is_empty() {
         Err("empty, expected a sentence or two".to_owned())
     } else if count > MAX_LENGTH {
-        Err(format!("{count} characters, expected at most {MAX_LENGTH}"))
+        Err(format!("{}, expected at most {MAX_LENGTH}", counted(count, "character")))
     } else if let Some(letter) = text.chars().find(|letter| breaks_lines(*letter)) {
         Err(format!("has the control character {letter:?}, expected text on one line"))
     } else {
@@ -59,7 +60,7 @@ pub(super) fn docs(value: &Value) -> Result<String, String> {
     let wrong =
         |problem: &str| format!("{text:?}: {problem}, expected a URL such as \"https://example.com/docs/limits\"");
     if text.len() > MAX_LENGTH {
-        return Err(format!("{} characters, expected at most {MAX_LENGTH}", text.len()));
+        return Err(format!("{}, expected at most {MAX_LENGTH}", counted(text.len(), "character")));
     }
     let (scheme, rest) = text.split_once("://").ok_or_else(|| wrong("not a URL"))?;
     if !scheme.eq_ignore_ascii_case("https") && !scheme.eq_ignore_ascii_case("http") {

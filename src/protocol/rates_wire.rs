@@ -6,6 +6,7 @@
 
 use crate::identity::digest::Subject;
 use crate::limit::calendar::Zone;
+use crate::limit::counted::counted;
 use crate::limit::gcra::Gcra;
 use crate::limit::lease::Wish;
 use crate::limit::time::Span;
@@ -216,7 +217,7 @@ pub fn read_reply(text: &str, demands: usize) -> Result<Reply, String> {
     let text: ReplyText = serde_json::from_str(text).map_err(|error| error.to_string())?;
     version(text.v)?;
     if text.outcomes.len() != demands {
-        return Err(format!("{} outcomes for {demands} demands", text.outcomes.len()));
+        return Err(format!("{} for {}", counted(text.outcomes.len(), "outcome"), counted(demands, "demand")));
     }
     let outcomes = text.outcomes.into_iter().map(|OutcomeText(outcome)| outcome).collect();
     let grants = text.grants.into_iter().map(|grant| grant.map(|GrantText { count, first }| Grant { count, first }));

@@ -8,6 +8,7 @@ use crate::actor::rates::prepaid_quota::IDLE;
 use crate::actor::rates::store::SqlBucketStore;
 use crate::ledger::d1::D1Ledger;
 use crate::ledger::{Ledger, UnusedQuota};
+use crate::limit::counted::counted;
 use crate::limit::time::{Span, Time};
 use crate::log;
 use crate::protocol::rates::Reply;
@@ -90,10 +91,8 @@ impl RateService {
         if !self.loaded.get() {
             let report = self.store.load(&mut self.buckets.borrow_mut(), clock::now())?;
             if report.unreadable > 0 {
-                log::warning(
-                    "actor",
-                    &format!("{} saved buckets cannot be read; they count as empty", report.unreadable),
-                );
+                let unreadable = counted(report.unreadable, "saved bucket");
+                log::warning("actor", &format!("{unreadable} cannot be read, and counted as empty"));
             }
             self.loaded.set(true);
         }
@@ -115,7 +114,8 @@ impl RateService {
         let now = clock::now();
         if self.warned.get().plus(WARN_EVERY) <= now {
             self.warned.set(now);
-            log::warning(&unused.limit, &format!("{} tokens of {} may be lost: {problem}", unused.tokens, unused.date));
+            let tokens = counted(unused.tokens, "token");
+            log::warning(&unused.limit, &format!("{tokens} of {} may be lost: {problem}", unused.date));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Warnings about a policy that has no fault, and a word on the fate of requests where it has one.
 
+use penstock::limit::counted::counted;
 use penstock::limit::lease::PREPAY_DIVISOR;
 use penstock::limit::rate::Allowance;
 use penstock::limit::time::Span;
@@ -70,10 +71,11 @@ fn small_burst(limit: &Limit) -> Option<String> {
     let calls = per_second.checked_div(limit.cost)?;
     (is_short && calls > MANY_CALLS && burst < per_second).then(|| {
         format!(
-            "{} has a small burst: an isolate takes {lease} tokens ahead at most, and spends them before the next \
-             ones are there, so nearly every request costs a call to its object, {calls} in a second; burst \
-             {per_second} makes that a few per 1,000 requests",
-            limit.name
+            "{} has a small burst: an isolate takes {} ahead at most, and has nothing left before more is there, so \
+             nearly every request costs a call to its object, {calls} in a second; burst {per_second} makes that a \
+             few per 1,000 requests",
+            limit.name,
+            counted(lease, "token")
         )
     })
 }

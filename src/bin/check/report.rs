@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use penstock::limit::counted::counted;
 use penstock::policy::{Fault, Policy, Reading};
 
 use super::deployment::Deployment;
@@ -51,8 +52,7 @@ pub fn report(file: &str) -> Result<String, String> {
     if faults.is_empty() {
         return Ok(understood);
     }
-    let number = faults.len();
-    Err(format!("{file}: {number} {}\n{}{fate}", if number == 1 { "fault" } else { "faults" }, faults.concat()))
+    Err(format!("{file}: {}\n{}{fate}", counted(faults.len(), "fault"), faults.concat()))
 }
 
 /// Appends the limits and warnings of one deployment. Results of `write!` are ignored, because

@@ -3,6 +3,7 @@
 use crate::gate::decision::Reason;
 use crate::http::language::Language;
 use crate::http::problem_kind::ProblemKind;
+use crate::limit::counted::counted;
 
 /// The texts of one language that do not depend on the problem. A pair is the text before a time
 /// and the text after it.
@@ -101,7 +102,7 @@ impl Language {
             _ => (secs.div_ceil(DAY), "day", "天", "天"),
         };
         match self {
-            Language::English => format!("{count} {english}{}", if count == 1 { "" } else { "s" }),
+            Language::English => counted(count, english),
             Language::Chinese => format!("{count} {chinese}"),
             Language::TraditionalChinese => format!("{count} {traditional}"),
         }

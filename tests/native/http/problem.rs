@@ -141,6 +141,16 @@ fn full_cap_is_a_503_that_states_its_size() {
 }
 
 #[test]
+fn wrd_10_refusals_count_one_in_the_singular() {
+    let of = |cap: &str| body(&cap_refusal(cap, Reason::OverCapacity, HeaderStyle::Draft11, &[])).to_owned();
+    let (one, socket) = (of(r#""in_flight": "1""#), of(r#""sockets": 1"#));
+    assert!(one.contains("x/in-flight allows 1 request at once for everyone together."), "{one}");
+    assert!(socket.contains("x/sockets allows 1 open WebSocket at once for everyone together."), "{socket}");
+    let rate = refusal("login/ip", Reason::RateLimited, Span::from_millis(1), None, "none");
+    assert!(body(&rate).contains("room again in 1 second."), "{}", body(&rate));
+}
+
+#[test]
 fn cap_that_cannot_be_checked_is_a_503_without_a_size() {
     let unknown = cap_refusal(r#""in_flight": "200""#, Reason::LimiterUnavailable, HeaderStyle::Draft11, &[]);
     assert_eq!((unknown.status, header(&unknown, "RateLimit")), (503, None));

@@ -3,6 +3,7 @@
 mod adaptive;
 mod bucket_table;
 mod calendar;
+mod counted;
 mod day_counter;
 mod gcra;
 mod jitter;

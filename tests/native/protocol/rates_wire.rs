@@ -69,6 +69,7 @@ fn other_version_or_impossible_value_is_refused() {
     assert_eq!(read_ask(&newer(ASK)), Err("version 2, expected 1".into()));
     assert_eq!(read_reply(&newer(REPLY), 6), Err("version 2, expected 1".into()));
     assert_eq!(read_reply(REPLY, 4), Err("6 outcomes for 4 demands".into()));
+    assert_eq!(read_reply(REPLY, 1), Err("6 outcomes for 1 demand".into()), "wrd_10");
     for (good, bad) in [(r#""burst":5"#, r#""burst":0"#), ("Asia/Shanghai", "Asia/Nowhere"), ("0707", "zzzz")] {
         assert!(read_ask(&ASK.replacen(good, bad, 1)).is_err(), "{bad}");
     }

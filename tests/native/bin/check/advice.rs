@@ -78,9 +78,11 @@ fn cfg_11_a_fast_rate_with_a_small_burst_is_warned_of_with_its_cost() {
     assert_eq!(
         global("3000/s burst 100"),
         [
-            "base/global has a small burst: an isolate takes 12 tokens ahead at most, and spends them before the next ones are there, so nearly every request costs a call to its object, 3000 in a second; burst 3000 makes that a few per 1,000 requests"
+            "base/global has a small burst: an isolate takes 12 tokens ahead at most, and has nothing left before more is there, so nearly every request costs a call to its object, 3000 in a second; burst 3000 makes that a few per 1,000 requests"
         ]
     );
+    let one = global("100/s burst 1").concat();
+    assert!(one.contains("an isolate takes 1 token ahead at most"), "wrd_10: {one}");
     for enough in [
         "3000/s",
         "3000/s burst 600",
