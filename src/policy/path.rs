@@ -1,6 +1,7 @@
 //! The canonical spelling of a path, in which it is matched: the path as an origin would read it.
 //!
-//! A request is forwarded as it came. This spelling serves matching alone.
+//! This spelling serves matching alone. A request is forwarded as the platform hands it over. The
+//! platform's URL parser has resolved dot segments and escaped some characters before.
 //!
 //! - Escapes of plain characters are decoded, once: `%6C` is `l`, and `%256C` stays `%256C`. Plain
 //!   are the characters that a segment may hold unescaped (`pchar`, RFC 3986 §3.3: letters, digits

@@ -8,8 +8,15 @@ const INTRO: &str = "# What a request is read as
 
 This page answers: how does Penstock read the path, host, address and key of a request, and which
 spellings count as the same? Every spelling of one request should meet the same limit. The right
-column is the reading by which a request is matched and counted; the origin receives the request as
-it was sent. The tests check each line.
+column is the reading by which a request is matched and counted. The tests check each line.
+";
+
+const FORWARDED: &str = "
+## What the origin receives
+
+The reading above is for matching alone. The origin receives the path and query as the platform hands
+them to a Worker. Its URL parser has been there before, with `ORIGIN` and without it, and a zone's *URL
+normalization* may change more before that.
 ";
 
 #[test]
@@ -26,6 +33,8 @@ fn docs_reading_md_matches_the_test_data() {
 fn page(reading: &Reading) -> String {
     let mut page = INTRO.to_owned();
     section(&mut page, "Paths", &reading.paths, ["sent", "read as"]);
+    page.push_str(FORWARDED);
+    tables(&mut page, &reading.forwarded, ["sent", "the origin receives"]);
     section(&mut page, "Hosts", &reading.hosts, ["sent", "read as"]);
     section(&mut page, "Methods", &reading.methods, ["sent", "read as"]);
     section(&mut page, "Addresses", &reading.addresses, ["`CF-Connecting-IP`", "counted as"]);
@@ -46,6 +55,10 @@ fn page(reading: &Reading) -> String {
 
 fn section(page: &mut String, title: &str, tables: &[Table], columns: [&str; 2]) {
     write!(page, "\n## {title}\n").unwrap();
+    self::tables(page, tables, columns);
+}
+
+fn tables(page: &mut String, tables: &[Table], columns: [&str; 2]) {
     for table in tables {
         let besides = table.cases.iter().any(|case| case.len() > 2);
         let (head, rule) = if besides { (" besides |", "---|") } else { ("", "") };

@@ -11,6 +11,7 @@ use serde::Deserialize;
 #[derive(Deserialize)]
 struct Reading {
     paths: Vec<Table>,
+    forwarded: Vec<Table>,
     hosts: Vec<Table>,
     methods: Vec<Table>,
     addresses: Vec<Table>,

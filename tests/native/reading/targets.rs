@@ -13,8 +13,16 @@ mod paths {
         other_bytes_have_one_spelling_too = "bytes",
         a_percent_sign_that_begins_no_escape_is_a_percent_sign = "malformed",
         matrix_parameters_are_part_of_their_segment = "parameters",
+        red_10_a_format_suffix_is_part_of_its_segment = "suffixes",
         path_06_case_counts = "case",
         path_08_a_query_is_no_part_of_the_path = "queries",
+    }
+}
+
+mod forwarded {
+    super::super::tables! { forwarded, super::a_path_is_read_alike_before_and_after_the_platform:
+        red_11_a_path_that_the_platform_changes = "changed",
+        red_11_a_path_that_the_platform_leaves_alone = "kept",
     }
 }
 
@@ -34,6 +42,21 @@ fn a_path_is_read(sent: &str, read: Option<&str>, _: Option<&str>) {
         assert!(is_for(&route, "GET", "h", sent), "the route {route:?}");
         assert!(is_for(&route, "GET", "h", read.unwrap()), "the route {route:?}");
     }
+}
+
+/// Expects the limits of the path `sent` to be those of the path that the origin receives. The
+/// tests at the edge compare `forwarded` with the runtime's.
+fn a_path_is_read_alike_before_and_after_the_platform(sent: &str, forwarded: Option<&str>, _: Option<&str>) {
+    assert_eq!(Path::read(sent), Path::read(forwarded.unwrap()), "{sent:?}");
+}
+
+#[test]
+fn red_10_a_route_names_a_path_with_and_without_its_format_suffix() {
+    let routes = serde_json::json!(["POST /login", "POST /login.json"]);
+    let binding = serde_json::json!({ "route": routes, "per_ip": "5/min" });
+    let policy = Policy::read(&BTreeMap::from([("LIMIT_LOGIN".to_owned(), binding)])).unwrap();
+    let bound = |path: &str| policy.route("POST", "h", path).map(|binding| binding.name.as_str());
+    assert_eq!(["/login", "/login.json", "/login.xml"].map(bound), [Some("login"), Some("login"), None]);
 }
 
 fn a_host_is_read(sent: &str, read: Option<&str>, _: Option<&str>) {
