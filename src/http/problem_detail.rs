@@ -25,10 +25,10 @@ pub fn limit_refused(refusal: &Refusal<'_>, retry_after: u64, retry_at: &str) ->
             format!("The day's quota of {caller} is used up: {name} allows {allowance}. {again} {retry_at}.")
         }
         Reason::OverCapacity if *scope == Scope::Global => {
-            format!("It is crowded: {name} allows {allowance} for {caller}. There is room again in {wait}.")
+            format!("It is crowded: {name} allows {allowance} for {caller}. There may be room again in {wait}.")
         }
         Reason::OverCapacity => {
-            format!("It is crowded: {name} counts as many callers as it can. There is room again in {wait}.")
+            format!("It is crowded: {name} counts as many callers as it can. There may be room in {wait}.")
         }
         Reason::LimiterUnavailable => unchecked(name, &wait),
     }

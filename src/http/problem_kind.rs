@@ -33,6 +33,11 @@ impl ProblemKind {
         }
     }
 
+    /// Whether others are the reason. They also decide whether there is room after the wait.
+    pub fn is_crowded(self) -> bool {
+        matches!(self, ProblemKind::Limit(Reason::OverCapacity) | ProblemKind::Full)
+    }
+
     /// The HTTP status.
     pub fn status(self) -> u16 {
         match self {

@@ -5,6 +5,7 @@
 use crate::limit::lease::SavedTat;
 use crate::limit::time::{Span, Time};
 use hashbrown::HashMap;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// The name of one bucket: a digest of its limit and its subject.
 pub type BucketId = u128;
@@ -16,10 +17,19 @@ const SWEEP_EVERY: Span = Span::from_secs(1);
 /// A table with fewer buckets than this is never swept.
 const SWEEP_FROM: usize = 1_024;
 
-/// The table is full of buckets in debt: it has no room for another before `wait` has passed.
+/// Newcomers that are told a place of their own. More take memory; with fewer, more newcomers come
+/// back for the same place.
+const PLACES: usize = 1_024;
+
+/// No newcomer is told to wait longer than this for a place behind the first one. If it were
+/// longer, a place would stay empty for longer where the newcomers before do not come back.
+const LONGEST_QUEUE: Span = Span::from_secs(60);
+
+/// The table is full of buckets in debt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full {
-    /// How long until the first bucket has repaid its debt; at least [`SWEEP_EVERY`].
+    /// How long until there may be room for this newcomer; at least [`SWEEP_EVERY`]. Nothing more
+    /// is known: the buckets in the table may take on more debt, and others may come first.
     pub wait: Span,
 }
 
@@ -41,8 +51,18 @@ pub struct BucketTable {
     sweep_at: usize,
     /// When the table was last swept.
     swept: Time,
-    /// The earliest TAT in the table at the last sweep.
-    earliest: Time,
+    places: Places,
+}
+
+/// The places of newcomers in a full table. The k-th place is free when k buckets have repaid their
+/// debts.
+#[derive(Debug, Default)]
+struct Places {
+    /// The earliest TATs in the table, in order of time, as of the sweep at `swept`.
+    free_at: Vec<Time>,
+    swept: Time,
+    /// The times that newcomers were told and that are not over yet, in order of time.
+    told: VecDeque<Time>,
 }
 
 impl BucketTable {
@@ -53,7 +73,7 @@ impl BucketTable {
             capacity,
             sweep_at: SWEEP_FROM.min(capacity),
             swept: Time::default(),
-            earliest: Time::default(),
+            places: Places::default(),
         }
     }
 
@@ -87,7 +107,10 @@ impl BucketTable {
             self.sweep(now);
         }
         if new > 0 && self.buckets.len().saturating_add(new) > self.capacity {
-            return Err(Full { wait: self.earliest.since(now).max(SWEEP_EVERY) });
+            if self.places.swept != self.swept || self.places.free_at.is_empty() {
+                self.places.look(self.buckets.values().map(|bucket| bucket.tat), self.swept);
+            }
+            return Err(Full { wait: self.places.next_wait(now).max(SWEEP_EVERY) });
         }
         Ok(())
     }
@@ -105,8 +128,38 @@ impl BucketTable {
         }
         self.buckets.retain(|_, bucket| bucket.tat > now);
         self.swept = now;
-        self.earliest = self.buckets.values().map(|bucket| bucket.tat).min().unwrap_or(now);
         // Twice the buckets in debt: the cost of a sweep is then spread over as many insertions.
         self.sweep_at = self.buckets.len().saturating_mul(2).clamp(SWEEP_FROM.min(self.capacity), self.capacity);
+    }
+}
+
+impl Places {
+    /// Takes over the earliest of `tats`, those of a table that was swept at `swept`.
+    fn look(&mut self, tats: impl Iterator<Item = Time>, swept: Time) {
+        let mut earliest = BinaryHeap::with_capacity(PLACES);
+        for tat in tats {
+            if earliest.len() < PLACES {
+                earliest.push(tat);
+            } else if let Some(mut last) = earliest.peek_mut().filter(|last| tat < **last) {
+                *last = tat;
+            }
+        }
+        self.free_at = earliest.into_sorted_vec();
+        self.swept = swept;
+    }
+
+    /// Returns how long one more newcomer waits for the place behind those that others were told.
+    fn next_wait(&mut self, now: Time) -> Span {
+        while self.told.front().is_some_and(|at| *at <= now) {
+            self.told.pop_front();
+        }
+        let first = self.free_at.first().copied().unwrap_or(now).since(now);
+        let place = self.free_at.get(self.told.len()).or(self.free_at.last()).copied().unwrap_or(now);
+        let wait = place.since(now).min(first.max(LONGEST_QUEUE));
+        let at = self.told.back().copied().unwrap_or(now).max(now.plus(wait));
+        if self.told.len() < PLACES {
+            self.told.push_back(at);
+        }
+        wait
     }
 }

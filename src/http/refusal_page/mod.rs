@@ -114,7 +114,7 @@ fn when(html: &mut Html, problem: &Problem<'_>, language: Language) {
         html.text(date).text(" ").text(time).text(" (").text(&zone.to_string()).text(")");
         html.raw(&["</time>"]).text(after);
     } else {
-        let (before, after) = texts.room_after;
+        let (before, after) = if problem.kind.is_crowded() { texts.room_may_be_after } else { texts.room_after };
         html.text(before).text(&language.duration(wait)).text(after);
     }
     html.raw(&["</p>\n"]);

@@ -10,6 +10,8 @@ use crate::limit::counted::counted;
 pub struct PageText {
     /// There is room again after a wait.
     pub room_after: (&'static str, &'static str),
+    /// There may be room again after a wait: others come as well.
+    pub room_may_be_after: (&'static str, &'static str),
     /// The next day of a quota begins at an instant.
     pub next_day: (&'static str, &'static str),
     /// The origin did not get the body of this request.
@@ -32,6 +34,7 @@ pub struct PageText {
 
 const ENGLISH: PageText = PageText {
     room_after: ("You can try again in ", "."),
+    room_may_be_after: ("There may be room in ", "."),
     next_day: ("The next day’s quota begins on ", "."),
     not_received: "What you sent was not taken in. Please go back and send it again then.",
     try_again: "Try again",
@@ -45,6 +48,7 @@ const ENGLISH: PageText = PageText {
 
 const CHINESE: PageText = PageText {
     room_after: ("", "后可以重试。"),
+    room_may_be_after: ("", "后可能会有空位，届时请重试。"),
     next_day: ("新的额度将于 ", " 开始。"),
     not_received: "您提交的内容没有被接收，届时请返回并重新提交。",
     try_again: "重试",
@@ -58,6 +62,7 @@ const CHINESE: PageText = PageText {
 
 const TRADITIONAL_CHINESE: PageText = PageText {
     room_after: ("", "後可以重試。"),
+    room_may_be_after: ("", "後可能會有空位，屆時請重試。"),
     next_day: ("新的額度將於 ", " 開始。"),
     not_received: "您送出的內容沒有被接收，屆時請返回並重新送出。",
     try_again: "重試",

@@ -92,6 +92,31 @@ fn refusal_by_a_global_rate_does_not_blame_the_caller() {
 }
 
 #[test]
+fn wai_10_a_newcomer_to_a_full_actor_is_promised_no_room() {
+    let full = |accept: &'static str, language: &'static str| {
+        let vars = policy(r#"{"LIMIT_BASE": {"per_ip": "1200/min"}}"#);
+        let wait = Span::from_secs(60);
+        let refused = Refused { limit: "base/ip", reason: Reason::OverCapacity, wait, until: None };
+        let answer = refused.answer(&vars, "GET", &[("accept", accept), ("accept-language", language)]);
+        assert_eq!(header(&answer, "Retry-After"), Some("60"));
+        body(&answer).to_owned()
+    };
+    let said = "It is crowded: base/ip counts as many callers as it can. There may be room in 60 seconds.";
+    for format in ["*/*", "text/plain"] {
+        let body = full(format, "en");
+        assert!(body.contains(said) && !body.contains("is room"), "{body}");
+    }
+    for (language, said) in [
+        ("en", "<p id=\"when\">There may be room in 60 seconds.</p>"),
+        ("zh", "<p id=\"when\">60 秒后可能会有空位，届时请重试。</p>"),
+        ("zh-TW", "<p id=\"when\">60 秒後可能會有空位，屆時請重試。</p>"),
+    ] {
+        let body = full("text/html", language);
+        assert!(body.contains(said), "{body}");
+    }
+}
+
+#[test]
 fn failure_is_a_problem_that_is_never_cached() {
     for (failure, status, reason) in [
         (Failure::Misconfigured, 500, "misconfigured"),

@@ -29,8 +29,8 @@ fn page_says_what_happened_and_when_to_come_back() {
     let table = [
         (&LOGIN, "en", "<h1>Too many requests</h1>", "You can try again in 12 seconds."),
         (&LOGIN, "zh", "<h1>请求太频繁</h1>", "12 秒后可以重试。"),
-        (&CROWD, "en", "<h1>It is crowded</h1>", "You can try again in 12 seconds."),
-        (&CROWD, "zh-CN", "<h1>现在访问的人太多</h1>", "12 秒后可以重试。"),
+        (&CROWD, "en", "<h1>It is crowded</h1>", "There may be room in 12 seconds."),
+        (&CROWD, "zh-CN", "<h1>现在访问的人太多</h1>", "12 秒后可能会有空位，届时请重试。"),
     ];
     for (refused, language, heading, when) in table {
         let page = page(refused, "GET", language);
