@@ -50,8 +50,7 @@ impl<A: Actors> Gate<'_, A> {
         decision.spent.limits = u32::try_from(plan.limits().count()).unwrap_or(u32::MAX);
         self.meet_all(plan, caps, &mut decision).await;
         if !decision.is_allowed() {
-            let told = decision.wait();
-            decision.min_wait = decision.min_wait.max(self.min_wait(plan, told));
+            self.set_min_wait(plan, &mut decision);
         }
         let caps_spent = decision.caps.spent;
         decision.spent.add(&caps_spent);

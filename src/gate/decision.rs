@@ -51,6 +51,15 @@ pub struct CapRefusal<'p> {
     pub wait: Span,
 }
 
+/// How long a limit would refuse a request.
+#[derive(Clone, Copy, Debug)]
+pub struct LimitWait {
+    /// How long until the limit admits the first request.
+    pub wait: Span,
+    /// The time from one request to the next; zero for a quota.
+    pub step: Span,
+}
+
 /// How much a limit has left for its caller after a request.
 #[derive(Clone, Copy, Debug)]
 pub struct LimitUsage<'p> {
@@ -127,6 +136,8 @@ pub struct Decision<'p> {
     /// The earliest useful retry of a refused request, beside the wait of the limit that refused:
     /// other limits would refuse until then, or the caller has had its share of a contended rate.
     pub min_wait: Span,
+    /// The limits that would refuse the request, as far as this isolate knows; empty if it passed.
+    pub waits: Vec<LimitWait>,
     /// Refusals by limits in shadow, which stop no request.
     pub shadows: Vec<Refusal<'p>>,
     /// Limits that could not be checked.
@@ -141,6 +152,13 @@ pub struct Decision<'p> {
     pub caps: CapDecision<'p>,
     /// The cost, that of the caps included.
     pub spent: Spent,
+}
+
+impl LimitWait {
+    /// How long until the limit admits a request after `ahead` others.
+    pub fn of_place(self, ahead: u64) -> Span {
+        self.wait.plus(self.step.times(ahead))
+    }
 }
 
 impl Refusal<'_> {

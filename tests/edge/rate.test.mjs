@@ -39,6 +39,7 @@ test("GCR-03: a request that costs the whole burst passes on a full bucket", asy
 test("a request that costs more than is left takes nothing", async () => {
   const who = await caller();
   assert.equal(await passing(5, "/cost", who), 2, "4 + 4 of 10; the 2 that are left are not enough");
+  await edge.advance(500);
   refusal(await edge.get("/cost", who), { retry_after: 12 }, edge.at);
   await edge.advance(12 * SECOND);
   assert.equal(await passing(2, "/cost", who), 1);

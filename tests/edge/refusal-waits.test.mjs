@@ -2,7 +2,7 @@
 // for every kind of limit, and for several that refuse at once.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Random, rateHeaders, start, until } from "./harness/index.mjs";
+import { inTurn, parallel, Random, rateHeaders, refusal, SECOND, start, until } from "./harness/index.mjs";
 
 const ip = "203.0.113.7";
 const EVE_OF_SPRING = Date.parse("2031-03-09T04:30:00Z");
@@ -54,6 +54,45 @@ for (const [name, vars] of Object.entries(LIMITS)) {
     assert.ok(waits > 5, `${waits}`);
   });
 }
+
+for (const [name, vars] of Object.entries({
+  "an address": { LIMIT_X: { route: "/x", per_ip: "20/min burst 3" } },
+  "a key": { LIMIT_X: { route: "/x", per_key: "20/min burst 3" } },
+  everyone: { LIMIT_X: { route: "/x", global: "20/min burst 3" } },
+})) {
+  test(`SDK-11: six calls of one caller that are refused at once all come through with two retries: ${name}`, async (t) => {
+    const edge = await start(t, { vars });
+    const get = () => edge.get("/x", { ip, key: "k" });
+    for (const { status } of await inTurn(3, get)) assert.equal(status, 200);
+    const begun = edge.at;
+    let open = (await parallel(6, get)).map((answer) => ({ tries: 1, due: refusal(answer, { reason: answer.json.reason }, edge.at).retry_after }));
+    assert.deepEqual(open.map(({ due }) => due).sort((a, b) => a - b), [3, 6, 9, 9, 9, 9]);
+    while (open.length) {
+      const now = Math.min(...open.map(({ due }) => due));
+      await edge.freeze(begun + now * SECOND);
+      const back = open.filter(({ due }) => due === now);
+      open = open.filter(({ due }) => due !== now);
+      for (const [index, answer] of (await parallel(back.length, get)).entries()) {
+        if (answer.status === 200) continue;
+        const tries = back[index].tries + 1;
+        assert.ok(tries < 3, `refused at the third try, ${now} s after the first`);
+        open.push({ tries, due: now + Number(answer.headers["retry-after"]) });
+      }
+    }
+  });
+}
+
+test("SDK-11: a request that comes later and early is told the rest of the first wait", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_X: { route: "/x", per_ip: "10/min" } } });
+  const get = () => edge.get("/x", { ip });
+  for (const { status } of await inTurn(10, get)) assert.equal(status, 200);
+  const told = async () => (await get()).headers["retry-after"];
+  assert.deepEqual([await told(), await told()], ["6", "12"]);
+  await edge.advance(2 * SECOND);
+  assert.deepEqual([await told(), await told()], ["4", "4"]);
+  await edge.advance(4 * SECOND);
+  assert.equal((await get()).status, 200);
+});
 
 test("a caller that a full cap refuses has paid its own rate, and is told to wait for that", async (t) => {
   const edge = await start(t, { vars: { LIMIT_X: { route: "/x", per_ip: "1/min", in_flight: "1" } } });

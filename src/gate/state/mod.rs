@@ -7,6 +7,7 @@
 //! - [`bucket_view`]: the isolate's view of a bucket, and the debt that its actor has not heard of
 //! - [`local_limiter`]: counts in this isolate alone while an actor cannot be reached
 //! - [`retry_spread`]: spreads the retries of a refused crowd
+//! - [`retry_places`]: places for several requests of one caller that are refused at once
 //! - [`fair_share`]: each caller's share of a contended rate
 //! - [`call_budget`]: the day's budget of calls to Durable Objects
 //! - [`actor_health`]: the actors that fail, and are left alone for a while
@@ -17,6 +18,7 @@ pub mod call_budget;
 pub mod fair_share;
 pub mod lease_cache;
 pub mod local_limiter;
+pub mod retry_places;
 pub mod retry_spread;
 pub mod tokens;
 

@@ -8,15 +8,16 @@
 //!
 //! A caller that comes back early keeps its turn. Asking again and again does not help it, and
 //! makes no other caller wait longer. An isolate knows only the callers that it has refused itself.
+//! Requests of one caller share its turn, and have [places](super::retry_places) from there.
 //!
 //! While a limit cannot be checked, its true wait is unknown and everyone who meets it is refused.
 //! Their retries spread over a few seconds, each caller always at the same one, so that an actor
 //! that has just recovered does not meet all of them.
 
+use crate::gate::state::retry_places::{Place, RetryPlaces, Schedule};
 use crate::identity::digest::Subject;
 use crate::limit::jitter;
 use crate::limit::monotonic::MonotonicClock;
-use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
 use crate::policy::{Limit, Scope};
 use hashbrown::HashMap;
@@ -40,6 +41,8 @@ const SECOND: Span = Span::from_secs(1);
 pub struct RetrySpread {
     /// By the number of the limit that refused them.
     queues: BTreeMap<u32, RetryQueue>,
+    /// Of callers that were refused several times at once.
+    places: RetryPlaces,
     clock: MonotonicClock,
 }
 
@@ -68,11 +71,23 @@ impl RetrySpread {
     /// is not a shared rate has no turns, and leaves the wait as it is.
     pub fn wait_for_turn(&mut self, limit: &Limit, wait: Span, caller: Subject, wall: Time) -> Span {
         let now = self.clock.read(wall);
-        let (Scope::Global, Allowance::Rate(rate)) = (limit.scope, &limit.allowance) else { return wait };
-        let gcra = rate.gcra();
-        let rate = RetryRate::of(gcra.interval().times(limit.cost), gcra.burst().checked_div(limit.cost).unwrap_or(1));
+        let (Scope::Global, Some(schedule)) = (limit.scope, Schedule::of(limit)) else { return wait };
+        let rate = RetryRate::of(schedule.step, schedule.burst);
         let queue = self.queues.entry(limit.number).or_default();
         queue.wait(caller, now, whole_seconds(wait), rate)
+    }
+
+    /// Returns the place of a request of `caller`, whom `limit` refuses for `wait`, and the time
+    /// from one place to the next. `None` for a quota, which admits all at once when its day
+    /// begins.
+    pub fn place(&mut self, limit: &Limit, wait: Span, caller: Subject, wall: Time) -> Option<(Place, Span)> {
+        let now = self.clock.read(wall);
+        let schedule = Schedule::of(limit)?;
+        let step = match limit.scope {
+            Scope::Global => RetryRate::of(schedule.step, schedule.burst).step(),
+            Scope::Ip | Scope::Key => schedule.step,
+        };
+        Some((self.places.place(limit.number, caller, wait, schedule, now), step))
     }
 }
 
@@ -89,6 +104,11 @@ impl RetryRate {
         let all = fit(second.saturating_add(fit(second)).saturating_add(1)).min(burst).max(1);
         let callers = (all / 2).max(1);
         RetryRate { callers, window: interval.times(all).min(SECOND.max(interval)) }
+    }
+
+    /// Returns the time from one caller to the next.
+    fn step(self) -> Span {
+        Span::from_nanos(self.window.as_nanos().checked_div(self.callers).unwrap_or(0))
     }
 
     /// Returns the number of the part in which a turn lies.

@@ -6,4 +6,5 @@ mod call_budget;
 mod fair_share;
 mod lease_cache;
 mod local_limiter;
+mod retry_places;
 mod retry_spread;
