@@ -132,16 +132,19 @@ function withHeaders(response, parts, from) {
   return copy;
 }
 
+/** The names under which an older draft of the rate headers speaks of one limit. */
+const OLD_DRAFT = ["RateLimit", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
+
 /**
  * Adds headers beside the origin's own.
  *
  * `RateLimit` and `RateLimit-Policy` are lists of strings (RFC 9651), so the origin's items stay
  * and these follow. When the origin's value is not such a list, as in older drafts, it stays alone:
- * together nobody could parse either. `X-RateLimit-*` have room for one limit, and stay the
- * origin's.
+ * together nobody could parse either. `X-RateLimit-*` have room for one limit, as the headers of
+ * older drafts have, and stay the origin's.
  */
 function add(headers, parts, from) {
-  let originHasLegacy;
+  let originHasLegacy, originHasDraft;
   for (let at = from; at + 1 < parts.length; at += 2) {
     const [name, value] = [parts[at], parts[at + 1]];
     const own = headers.get(name);
@@ -149,7 +152,10 @@ function add(headers, parts, from) {
       originHasLegacy ??=
         headers.has("x-ratelimit-limit") || headers.has("x-ratelimit-remaining") || headers.has("x-ratelimit-reset");
       if (originHasLegacy) continue;
-    } else if (own && name.startsWith("RateLimit") && !own.startsWith('"')) continue;
+    } else if (name.startsWith("RateLimit")) {
+      if (own && !own.startsWith('"')) continue;
+      if (!value.startsWith('"') && (originHasDraft ??= OLD_DRAFT.some((old) => headers.get(old)))) continue;
+    }
     if (own) headers.append(name, value);
     else headers.set(name, value);
   }

@@ -113,7 +113,7 @@ impl<'p> Problem<'p> {
         let usage = LimitUsage { limit, left: refusal.left, more: Span::from_secs(retry_after) };
         // A limit that could not be checked has no known state.
         let usage = (refusal.reason != Reason::LimiterUnavailable).then_some(usage);
-        problem.headers.extend(rate_headers(style, policies(refusal, plan), usage));
+        problem.headers.extend(rate_headers(style, policies(refusal, plan), usage, now));
         problem
     }
 
@@ -158,7 +158,7 @@ impl<'p> Problem<'p> {
         problem.set_retry_after(wait);
         problem.retry_at = Some(Zone::utc().rfc3339(whole_second(now.plus(Span::from_secs(wait)))));
         if kind == ProblemKind::Full {
-            problem.headers.extend(cap_headers(style, refusal.cap, wait));
+            problem.headers.extend(cap_headers(style, refusal.cap, wait, now));
         }
         problem
     }
@@ -248,5 +248,5 @@ fn zone(limit: &Limit) -> Option<&Zone> {
 
 /// Rounds up to a whole second.
 fn whole_second(at: Time) -> Time {
-    Time::from_nanos(at.as_nanos().div_ceil(1_000_000_000).saturating_mul(1_000_000_000))
+    Time::from_millis(at.as_secs_up().saturating_mul(1_000))
 }

@@ -153,7 +153,7 @@ async fn handle(cx: &RequestContext<'_>) -> Result<JsValue, JsValue> {
     }
 
     let usage = decision.tightest;
-    let mut headers = rate_headers(policy.settings.headers, usage.map(|usage| usage.limit), usage);
+    let mut headers = rate_headers(policy.settings.headers, usage.map(|usage| usage.limit), usage, decided);
     let day_tokens = &decision.day_tokens;
     let unreached = || cx.take_back(&plan, day_tokens);
     let origin_request = OriginRequest::new(cx.incoming, policy.settings.origin.as_deref(), &hop);

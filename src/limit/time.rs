@@ -44,6 +44,12 @@ impl Time {
         self.0 / 1_000_000_000
     }
 
+    /// Whole seconds since the Unix epoch, rounded up: a client that waits until then waits long
+    /// enough.
+    pub const fn as_secs_up(self) -> u64 {
+        self.0.div_ceil(1_000_000_000)
+    }
+
     /// The span from `earlier` to this time; zero if `earlier` is later.
     pub const fn since(self, earlier: Time) -> Span {
         Span(self.0.saturating_sub(earlier.0))

@@ -15,13 +15,21 @@ use crate::policy::{origin, value};
 /// `HEADERS`: the rate headers that answers carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderStyle {
-    /// `RateLimit-Policy` and `RateLimit`, draft-ietf-httpapi-ratelimit-headers-11.
+    /// `RateLimit-Policy` and `RateLimit`, lists of all limits of the caller
+    /// (draft-ietf-httpapi-ratelimit-headers-11).
     Draft11,
+    /// `RateLimit-Policy` and `RateLimit` about one limit, in the form of that draft's version 7.
+    Draft7,
+    /// `RateLimit-Limit`, `RateLimit-Remaining`, `RateLimit-Reset` and `RateLimit-Policy`, the form
+    /// of version 6.
+    Draft6,
     /// `X-RateLimit-Limit`, `X-RateLimit-Remaining`, and `X-RateLimit-Reset` in seconds from now.
     Legacy,
-    /// Both kinds.
+    /// The same with `X-RateLimit-Reset` as a Unix time in seconds.
+    LegacyEpoch,
+    /// `Draft11` and `Legacy`.
     Both,
-    /// Neither kind. A refusal still has `Retry-After`.
+    /// No rate headers. A refusal still has `Retry-After`.
     None,
 }
 
@@ -146,7 +154,10 @@ const MISCONFIGURED: &[(&str, Misconfigured)] = &[("closed", Misconfigured::Clos
 
 const HEADERS: &[(&str, HeaderStyle)] = &[
     ("draft-11", HeaderStyle::Draft11),
+    ("draft-7", HeaderStyle::Draft7),
+    ("draft-6", HeaderStyle::Draft6),
     ("legacy", HeaderStyle::Legacy),
+    ("legacy-epoch", HeaderStyle::LegacyEpoch),
     ("both", HeaderStyle::Both),
     ("none", HeaderStyle::None),
 ];

@@ -6,6 +6,7 @@
 use serde_json::Value;
 
 use crate::limit::time::Span;
+use crate::policy::edit_distance::closest;
 use crate::policy::fault::excerpt;
 
 /// 2^53. A double holds every whole number up to here, and skips some above.
@@ -50,11 +51,15 @@ pub(super) fn whole_number_or_text(value: &Value, least: u64, most: u64, suffix:
         .ok_or_else(|| not_a_whole_number(value, least, most))
 }
 
-/// Reads the name of one of the `choices`.
-pub(super) fn choice<T: Copy>(value: &Value, choices: &[(&str, T)]) -> Result<T, String> {
+/// Reads the name of one of the `choices`. The message suggests the one that is nearly spelt so.
+pub(super) fn choice<T: Copy>(value: &Value, choices: &[(&'static str, T)]) -> Result<T, String> {
     choices.iter().find(|(name, _)| value.as_str() == Some(name)).map(|(_, choice)| *choice).ok_or_else(|| {
-        let names: Vec<String> = choices.iter().map(|(name, _)| format!("{name:?}")).collect();
-        format!("{}: expected {}", excerpt(value), join_names(&names, "or"))
+        let names: Vec<&'static str> = choices.iter().map(|(name, _)| *name).collect();
+        let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+        let max_edits: fn(&str) -> u8 = |known| if known.len() >= 6 { 2 } else { 1 };
+        let near = value.as_str().and_then(|text| closest(text, &names, max_edits));
+        let suggestion = near.map(|name| format!("; did you mean {name:?}?")).unwrap_or_default();
+        format!("{}: expected {}{suggestion}", excerpt(value), join_names(&quoted, "or"))
     })
 }
 

@@ -2,7 +2,7 @@
 // Penstock-Trace.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseDictionary } from "structured-headers";
+import { parseDictionary, parseItem, parseList } from "structured-headers";
 import { count, inTurn, MINUTE, rateHeaders, refusal, start } from "./harness/index.mjs";
 
 const ip = "203.0.113.7";
@@ -71,22 +71,58 @@ test("HDR-07: a refusal on a cacheable URL is not cached", async (t) => {
 
 const LEGACY = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
 const DRAFT = ["ratelimit", "ratelimit-policy"];
-for (const [style, has] of [["draft-11", DRAFT], ["legacy", LEGACY], ["both", [...DRAFT, ...LEGACY]], ["none", []]]) {
-  test(`HEADERS = "${style}" sends ${has.join(", ") || "no rate headers"}`, async (t) => {
+const DRAFT_6 = ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"];
+const STYLES = {
+  "draft-11": DRAFT,
+  "draft-7": DRAFT,
+  "draft-6": [...DRAFT_6, "ratelimit-policy"],
+  legacy: LEGACY,
+  "legacy-epoch": LEGACY,
+  both: [...DRAFT, ...LEGACY],
+  none: [],
+};
+for (const [style, has] of Object.entries(STYLES)) {
+  test(`SDK-12: HEADERS = "${style}" sends ${has.join(", ") || "no rate headers"}, and web pages may read them`, async (t) => {
     const edge = await start(t, { vars: { HEADERS: style, LIMIT_X: { route: "/x", per_ip: "2/min" } } });
-    const [first, , refused] = await inTurn(3, () => edge.get("/x", who));
+    const [first, , refused] = await inTurn(3, () => edge.get("/x", { ...who, headers: [["Origin", "https://app.example"]] }));
     assert.equal(first.status, 200);
     assert.equal(refused.status, 429);
     assert.equal(refused.headers["retry-after"], "30", "Retry-After is always there");
-    for (const header of [...DRAFT, ...LEGACY]) {
+    const exposed = refused.headers["access-control-expose-headers"].toLowerCase().split(", ");
+    for (const header of new Set([...DRAFT, ...DRAFT_6, ...LEGACY])) {
       for (const answer of [first, refused]) assert.equal(header in answer.headers, has.includes(header), `${header} at ${answer.status}`);
+      assert.equal(exposed.includes(header), has.includes(header), `${header} is exposed`);
     }
-    if (has.includes(LEGACY[0])) {
-      assert.deepEqual(LEGACY.map((header) => first.headers[header]), ["2", "1", "30"]);
-      assert.deepEqual(LEGACY.map((header) => refused.headers[header]), ["2", "0", "30"]);
+    const due = style === "legacy-epoch" ? String(Math.ceil(edge.at / 1_000) + 30) : "30";
+    for (const [answer, left] of [[first, 1], [refused, 0]]) {
+      const { headers } = answer;
+      const values = (names) => names.map((name) => headers[name]);
+      if (has.includes(LEGACY[0])) assert.deepEqual(values(LEGACY), ["2", String(left), due]);
+      if (style === "draft-6") {
+        assert.deepEqual(DRAFT_6.map((name) => parseItem(headers[name])[0]), [2, left, 30]);
+      }
+      if (style === "draft-7") {
+        const fields = [...parseDictionary(headers.ratelimit)].map(([name, [value]]) => [name, value]);
+        assert.deepEqual(fields, [["limit", 2], ["remaining", left], ["reset", 30]]);
+      }
+      if (style === "draft-6" || style === "draft-7") {
+        assert.deepEqual(parseList(headers["ratelimit-policy"]).map(([count, more]) => [count, ...more]), [[2, ["w", 60]]]);
+      }
     }
   });
 }
+
+test("SDK-12: a client that reads the reset as a Unix time waits long enough", async (t) => {
+  const edge = await start(t, { vars: { HEADERS: "legacy-epoch", LIMIT_X: { route: "/x", per_ip: "2/min" } } });
+  await edge.advance(1);
+  for (let time = 0; time < 5; time++) {
+    const answers = await inTurn(3, () => edge.get("/x", who));
+    const { headers } = answers.find(({ status }) => status === 429);
+    assert.equal(headers["x-ratelimit-remaining"], "0");
+    await edge.freeze(Number(headers["x-ratelimit-reset"]) * 1_000);
+    assert.equal((await edge.get("/x", who)).status, 200);
+  }
+});
 
 test("TRACE adds the cost of a decision, and without it no header does", async (t) => {
   const limits = { LIMIT_X: { route: "/x", per_ip: "2/h", per_key: "60/min", global: "100/s" }, LIMIT_Q: { route: "/q", per_key: "9/day" } };

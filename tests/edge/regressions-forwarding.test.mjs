@@ -80,3 +80,24 @@ test("HDR-06: an origin's RateLimit headers of an older draft stay unchanged and
     assert.deepEqual([blank.limits[0].name, blank.policies[0].name], ["base/ip", "base/ip"]);
   }
 });
+
+test("HDR-06: rate headers that speak of one limit never stand beside the origin's", async (t) => {
+  const lines = (...all) => all.map((line) => `h=${encodeURIComponent(line)}`).join("&");
+  const own = {
+    "draft-7": ["limit=1000, remaining=9, reset=1", "1000;w=60", undefined],
+    "draft-6": ["", "1000;w=60", "9"],
+  };
+  for (const [style, [limit, policy, left]] of Object.entries(own)) {
+    const edge = await start(t, { vars: { HEADERS: style, LIMIT_BASE: { per_ip: "1000/min" } } });
+    const answer = async (...origin) => {
+      const { headers } = await edge.get(`/?as=status&status=200&${lines(...origin)}`, { ip });
+      return [headers.ratelimit, headers["ratelimit-policy"], headers["ratelimit-remaining"]];
+    };
+    const digits = (texts) => texts.map((text) => text?.replace(/(remaining=)?9\d\d\b/, "$19"));
+    assert.deepEqual(digits(await answer("RateLimit:")), [limit, policy, left], "an empty one is none");
+    assert.deepEqual(await answer("RateLimit: limit=7, remaining=5, reset=5"), ["limit=7, remaining=5, reset=5", undefined, undefined]);
+    assert.deepEqual(await answer('RateLimit: "o";r=1;t=5'), ['"o";r=1;t=5', undefined, undefined]);
+    assert.deepEqual(await answer("RateLimit-Remaining: 5"), [undefined, undefined, "5"]);
+    assert.deepEqual(await answer("RateLimit-Policy: 100;w=60"), [undefined, "100;w=60", undefined]);
+  }
+});

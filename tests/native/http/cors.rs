@@ -48,7 +48,9 @@ fn cor_01_every_rate_header_that_is_sent_is_exposed() {
         exposed("legacy"),
         "Retry-After, Link, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Penstock-Request-Id"
     );
-    assert_eq!(exposed("both").matches("RateLimit").count(), 5);
+    for (style, count) in [("both", 5), ("draft-7", 2), ("draft-6", 4), ("legacy-epoch", 3)] {
+        assert_eq!(exposed(style).matches("RateLimit").count(), count, "{style}");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ fn a_choice_is_one_of_its_words() {
     each_has_one_fault(&[
         (
             json!({ "LIMIT_X": { "route": "/x", "per_ip": "5/min", "mode": "Shadow" } }),
-            "LIMIT_X.mode: \"Shadow\": expected \"enforce\", \"shadow\" or \"off\"",
+            "LIMIT_X.mode: \"Shadow\": expected \"enforce\", \"shadow\" or \"off\"; did you mean \"shadow\"?",
         ),
         (
             json!({ "LIMIT_X": { "route": "/x", "per_ip": "5/min", "on_error": true } }),

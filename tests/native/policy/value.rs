@@ -68,7 +68,10 @@ fn durations_have_units_and_bounds() {
 fn choices_are_spelt_exactly() {
     let styles = [
         ("draft-11", HeaderStyle::Draft11),
+        ("draft-7", HeaderStyle::Draft7),
+        ("draft-6", HeaderStyle::Draft6),
         ("legacy", HeaderStyle::Legacy),
+        ("legacy-epoch", HeaderStyle::LegacyEpoch),
         ("both", HeaderStyle::Both),
         ("none", HeaderStyle::None),
     ];
@@ -76,10 +79,22 @@ fn choices_are_spelt_exactly() {
         assert_eq!(settings(json!({ "HEADERS": name })).headers, style);
     }
     assert!(!settings(json!({ "TRACE": "off" })).trace);
-    each_value_is_refused(
-        "HEADERS",
-        &[(json!("draft-10"), "\"draft-10\": expected \"draft-11\", \"legacy\", \"both\" or \"none\"")],
-    );
+    let known = "expected \"draft-11\", \"draft-7\", \"draft-6\", \"legacy\", \"legacy-epoch\", \"both\" or \"none\"";
+    let unknown = |text: &str, meant: &str| (json!(text), format!("\"{text}\": {known}{meant}"));
+    let refused = [
+        unknown("draft-8", "; did you mean \"draft-7\"?"),
+        unknown("draft7", "; did you mean \"draft-7\"?"),
+        unknown("draft-06", "; did you mean \"draft-6\"?"),
+        unknown("Draft_11", "; did you mean \"draft-11\"?"),
+        unknown("Legacy", "; did you mean \"legacy\"?"),
+        unknown("legacy-epoc", "; did you mean \"legacy-epoch\"?"),
+        unknown("non", "; did you mean \"none\"?"),
+        unknown("x-ratelimit", ""),
+        unknown("", ""),
+    ];
+    let refused: Vec<(Value, &str)> =
+        refused.iter().map(|(value, problem)| (value.clone(), problem.as_str())).collect();
+    each_value_is_refused("HEADERS", &refused);
     each_value_is_refused("TRACE", &[(json!(true), "true: expected \"header\" or \"off\"")]);
 }
 
