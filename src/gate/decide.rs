@@ -21,6 +21,7 @@ use crate::gate::permit_port::{NoCaps, PermitPort};
 use crate::gate::plan::{LimitGroup, Plan, Timing};
 use crate::gate::state::GateState;
 use crate::gate::taken::{Paid, Taken};
+use crate::gate::usages::{LimitUsage, Usages};
 use crate::limit::time::{Span, Time};
 use crate::protocol::rates::{Actors, Intent, Terms};
 
@@ -51,6 +52,7 @@ impl<A: Actors> Gate<'_, A> {
         self.meet_all(plan, caps, &mut decision).await;
         if !decision.is_allowed() {
             self.set_min_wait(plan, &mut decision);
+            decision.usages = self.known_usages(plan);
         }
         let caps_spent = decision.caps.spent;
         decision.spent.add(&caps_spent);
@@ -106,6 +108,20 @@ impl<A: Actors> Gate<'_, A> {
             own.use_all(decision);
             shared.use_all(decision);
         }
+    }
+
+    /// The usage of the caller's own limits after a request that was refused, as far as this
+    /// isolate knows it without asking.
+    fn known_usages<'p>(&self, plan: &Plan<'p>) -> Usages<'p> {
+        let mut lease_cache = self.state.lease_cache.borrow_mut();
+        let now = lease_cache.now((self.wall)());
+        let mut usages = Usages::default();
+        for (group, limit) in plan.own_limits() {
+            if let Some((left, more)) = lease_cache.known_usage(group.key(limit), &Terms::of(limit), now) {
+                usages.push(LimitUsage { limit, left, more });
+            }
+        }
+        usages
     }
 
     /// All limits of `groups`, none of them settled at `now`.

@@ -1,11 +1,11 @@
 //! The result of a decision about one request, and its cost.
 
 use crate::gate::day_tokens::DayTokens;
+use crate::gate::usages::Usages;
 use crate::identity::digest::Subject;
 use crate::limit::time::{Span, Time};
 use crate::policy::{Binding, Cap, Limit};
 use crate::protocol::rates::CallError;
-use core::cmp::Reverse;
 use std::rc::Rc;
 
 /// Why a limit or a cap refuses.
@@ -58,17 +58,6 @@ pub struct LimitWait {
     pub wait: Span,
     /// The time from one request to the next; zero for a quota.
     pub step: Span,
-}
-
-/// How much a limit has left for its caller after a request.
-#[derive(Clone, Copy, Debug)]
-pub struct LimitUsage<'p> {
-    /// The limit.
-    pub limit: &'p Limit,
-    /// Whole tokens left.
-    pub left: u64,
-    /// How long until there is one more token; zero for a full bucket.
-    pub more: Span,
 }
 
 /// A limit that could not be checked.
@@ -144,8 +133,8 @@ pub struct Decision<'p> {
     pub unchecked: Vec<Unchecked<'p>>,
     /// Limits that are checked again, and could not be before.
     pub restored: Vec<&'p Limit>,
-    /// The usage of the caller's own limit with the fewest requests left, where the request passed.
-    pub tightest: Option<LimitUsage<'p>>,
+    /// The usage of the caller's own limits, as far as this isolate knows it.
+    pub usages: Usages<'p>,
     /// The quota tokens of a request that passed. They go back if it does not reach the origin.
     pub day_tokens: Vec<DayTokens>,
     /// The result at the caps.
@@ -194,15 +183,6 @@ impl<'p> Decision<'p> {
     pub fn refuse(&mut self, refusal: Refusal<'p>) {
         if self.refusal.as_ref().is_none_or(|known| known.wait < refusal.wait) {
             self.refusal = Some(refusal);
-        }
-    }
-
-    /// Records a limit's usage. The client is told of the limit with the fewest requests left.
-    pub fn record_usage(&mut self, usage: LimitUsage<'p>) {
-        let requests = |usage: &LimitUsage<'_>| usage.left.checked_div(usage.limit.cost);
-        let tightness = |usage: &LimitUsage<'_>| (requests(usage), Reverse(usage.more));
-        if self.tightest.as_ref().is_none_or(|known| tightness(&usage) < tightness(known)) {
-            self.tightest = Some(usage);
         }
     }
 }

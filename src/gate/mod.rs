@@ -14,6 +14,7 @@
 //! - [`actor_calls`]: one call to an actor, with its permission and its bookkeeping
 //! - [`on_error`]: decides what happens at a limit that cannot be checked
 //! - [`decision`]: the result
+//! - [`usages`]: the tokens that are left of the limits
 //! - [`retry_after`]: the wait that a refused client is told
 //! - [`background`]: refills and returns after the answer
 //! - [`state`]: what the isolate remembers between requests
@@ -33,3 +34,4 @@ pub mod retry_after;
 mod share_check;
 pub mod state;
 mod taken;
+pub mod usages;

@@ -1,10 +1,11 @@
 //! A limit while it is being decided, and how its outcome becomes part of the decision.
 
 use crate::gate::day_tokens::DayTokens;
-use crate::gate::decision::{Decision, LimitUsage, Reason, Refusal};
+use crate::gate::decision::{Decision, Reason, Refusal};
 use crate::gate::plan::LimitGroup;
 use crate::gate::state::lease_cache::LimitKey;
 use crate::gate::state::tokens::Tokens;
+use crate::gate::usages::LimitUsage;
 use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
 use crate::policy::{Limit, Mode, Scope};
@@ -104,7 +105,7 @@ pub(super) fn record_outcome<'p>(pending: &PendingLimit<'_, 'p>, decision: &mut 
             // The usage of a shared limit is not told to clients: it would tell them about each
             // other.
             if limit.scope != Scope::Global && limit.enforces() {
-                decision.record_usage(LimitUsage { limit, left, more });
+                decision.usages.push(LimitUsage { limit, left, more });
             }
             return;
         }

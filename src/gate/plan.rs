@@ -79,6 +79,13 @@ impl<'p> Plan<'p> {
         self.caller_limits.iter().chain(&self.shared_limits).flat_map(|group| group.limits.iter().copied())
     }
 
+    /// The limits that count the caller itself and refuse, in order, each with its group. Clients
+    /// are told of these.
+    pub fn own_limits(&self) -> impl Iterator<Item = (&LimitGroup<'p>, &'p Limit)> {
+        let limits = self.caller_limits.iter().flat_map(|group| group.limits.iter().map(move |limit| (group, *limit)));
+        limits.filter(|(_, limit)| limit.enforces())
+    }
+
     fn add_caller_limits(&mut self, actor: ActorKey<'p>, subject: Subject, limits: impl Iterator<Item = &'p Limit>) {
         let mut limits = limits.peekable();
         if limits.peek().is_none() {

@@ -2,16 +2,15 @@
 //! and of draft-ietf-httpapi-ratelimit-headers-11. [`answer`](crate::http::answer) puts them into
 //! the format that the client reads.
 
-use crate::gate::decision::{CapRefusal, LimitUsage, Reason, Refusal};
-use crate::gate::plan::Plan;
+use crate::gate::decision::{CapRefusal, Reason, Refusal};
 use crate::http::negotiate::Recipient;
 use crate::http::problem_detail;
 use crate::http::problem_kind::ProblemKind;
-use crate::http::rate_headers::{Header, cap_headers, rate_headers};
+use crate::http::rate_headers::{Header, RateHeaders};
 use crate::limit::calendar::Zone;
 use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
-use crate::policy::{Cap, HeaderStyle, Limit, OperatorMessage, Scope};
+use crate::policy::{Cap, Limit, OperatorMessage, Scope};
 use serde::Serialize;
 
 /// A problem that a request met, and everything that its client is told about it.
@@ -92,28 +91,21 @@ pub enum Failure {
 }
 
 impl<'p> Problem<'p> {
-    /// Returns the problem of a request that `refusal` refuses at `now`. `plan` holds all limits
-    /// that the request met.
-    pub fn refusal(
-        refusal: &Refusal<'p>,
-        plan: &Plan<'p>,
-        operator: OperatorMessage<'p>,
-        style: HeaderStyle,
-        now: Time,
-    ) -> Problem<'p> {
+    /// Returns the problem of a request that `refusal` refuses. `told` holds all limits that the
+    /// request met, and the time.
+    pub fn refusal(refusal: &Refusal<'p>, operator: OperatorMessage<'p>, told: &RateHeaders<'_, 'p>) -> Problem<'p> {
         let limit = refusal.limit;
         let retry_after = refusal.wait.retry_after_secs();
-        let retry_at = retry_at(refusal, now);
+        let retry_at = retry_at(refusal, told.now);
         let detail = problem_detail::limit_refused(refusal, retry_after, &retry_at);
         let mut problem = Problem::new(ProblemKind::Limit(refusal.reason), detail, operator);
         problem.limit = Some(limit);
         problem.set_retry_after(retry_after);
         problem.retry_at = Some(retry_at);
         problem.midnight = refusal.until.and(zone(limit));
-        let usage = LimitUsage { limit, left: refusal.left, more: Span::from_secs(retry_after) };
         // A limit that could not be checked has no known state.
-        let usage = (refusal.reason != Reason::LimiterUnavailable).then_some(usage);
-        problem.headers.extend(rate_headers(style, policies(refusal, plan), usage, now));
+        let left = (refusal.reason != Reason::LimiterUnavailable).then_some(refusal.left);
+        problem.headers.extend(told.refused(limit, left, retry_after));
         problem
     }
 
@@ -146,8 +138,9 @@ impl<'p> Problem<'p> {
         problem
     }
 
-    /// Returns the problem of a request that a cap refuses at `now`.
-    pub fn cap_refused(refusal: &CapRefusal<'p>, style: HeaderStyle, now: Time) -> Problem<'p> {
+    /// Returns the problem of a request that a cap refuses. `told` holds all limits that the
+    /// request met, and the time.
+    pub fn cap_refused(refusal: &CapRefusal<'p>, told: &RateHeaders<'_, 'p>) -> Problem<'p> {
         let wait = refusal.wait.as_secs_up();
         let kind = match refusal.reason {
             Reason::LimiterUnavailable => ProblemKind::Limit(refusal.reason),
@@ -156,9 +149,9 @@ impl<'p> Problem<'p> {
         let mut problem = Problem::new(kind, problem_detail::cap_refused(refusal), refusal.binding.operator_message());
         problem.cap = Some(refusal.cap);
         problem.set_retry_after(wait);
-        problem.retry_at = Some(Zone::utc().rfc3339(whole_second(now.plus(Span::from_secs(wait)))));
+        problem.retry_at = Some(Zone::utc().rfc3339(whole_second(told.now.plus(Span::from_secs(wait)))));
         if kind == ProblemKind::Full {
-            problem.headers.extend(cap_headers(style, refusal.cap, wait, now));
+            problem.headers.extend(told.full(refusal.cap, wait));
         }
         problem
     }
@@ -222,13 +215,6 @@ impl<'p> Problem<'p> {
         self.retry_after = Some(secs);
         self.headers.push(("Retry-After", secs.to_string()));
     }
-}
-
-/// The limits for `RateLimit-Policy`: the limit that refused, then the others that count this
-/// caller and are enforced.
-fn policies<'p>(refusal: &Refusal<'p>, plan: &Plan<'p>) -> Vec<&'p Limit> {
-    let others = plan.limits().filter(|limit| limit.scope != Scope::Global && limit.enforces());
-    core::iter::once(refusal.limit).chain(others.filter(|limit| limit.name != refusal.limit.name)).collect()
 }
 
 /// The moment of the next useful attempt (RFC 3339): in a quota's own zone, usually at its

@@ -9,7 +9,7 @@ use crate::concurrency::plan::{RequestKind, planned_caps};
 use crate::gate::background::Background;
 use crate::gate::day_tokens::DayTokens;
 use crate::gate::decide::Gate;
-use crate::gate::decision::{CapRefusal, Decision, Refusal};
+use crate::gate::decision::{Decision, Refusal};
 use crate::gate::plan::{Plan, Timing};
 use crate::http::incoming::Incoming;
 use crate::http::isolate::{Isolate, LoadedPolicy};
@@ -17,7 +17,7 @@ use crate::http::loop_detection;
 use crate::http::permit_heartbeat;
 use crate::http::preflight::is_preflight;
 use crate::http::problem::Problem;
-use crate::http::rate_headers::Header;
+use crate::http::rate_headers::{Header, RateHeaders};
 use crate::http::request_log::RequestLog;
 use crate::http::respond::{respond, trace};
 use crate::identity::{HeadersAndQuery, Subject};
@@ -153,19 +153,24 @@ impl<'a> RequestContext<'a> {
         Problem::blocked(binding.map(Binding::operator_message).unwrap_or_default())
     }
 
+    /// The rate headers of the answer, once the request is decided.
+    pub fn rate_headers<'d, 'p>(
+        &self,
+        plan: &'d Plan<'p>,
+        decision: &'d Decision<'p>,
+        decided: Time,
+    ) -> RateHeaders<'d, 'p> {
+        let style = self.loaded.policy.settings.headers;
+        RateHeaders { style, plan, usages: &decision.usages, now: decided }
+    }
+
     /// The refusal by a limit.
-    pub fn limited<'p>(&self, refusal: &Refusal<'p>, plan: &Plan<'p>, decided: Time) -> Problem<'p>
+    pub fn limited<'p>(&self, refusal: &Refusal<'p>, told: &RateHeaders<'_, 'p>) -> Problem<'p>
     where
         'a: 'p,
     {
-        let policy = &self.loaded.policy;
-        let words = policy.binding(&refusal.limit.binding).map(Binding::operator_message).unwrap_or_default();
-        Problem::refusal(refusal, plan, words, policy.settings.headers, decided)
-    }
-
-    /// The refusal by a cap.
-    pub fn full<'p>(&self, refusal: &CapRefusal<'p>, decided: Time) -> Problem<'p> {
-        Problem::cap_refused(refusal, self.loaded.policy.settings.headers, decided)
+        let binding = self.loaded.policy.binding(&refusal.limit.binding);
+        Problem::refusal(refusal, binding.map(Binding::operator_message).unwrap_or_default(), told)
     }
 
     fn timing(&self) -> Timing {

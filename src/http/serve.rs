@@ -11,7 +11,6 @@ use crate::http::incoming::{self, Incoming};
 use crate::http::isolate::Isolate;
 use crate::http::origin_request::OriginRequest;
 use crate::http::problem::{Failure, Problem};
-use crate::http::rate_headers::rate_headers;
 use crate::http::request_context::RequestContext;
 use crate::http::respond::respond;
 use crate::identity::address::Address;
@@ -144,16 +143,16 @@ async fn handle(cx: &RequestContext<'_>) -> Result<JsValue, JsValue> {
     if !after_origin {
         start_background();
     }
+    let rate_headers = cx.rate_headers(&plan, &decision, decided);
     if let Some(refusal) = &decision.refusal {
         permits.end(cx.context);
-        return cx.refuse(&cx.limited(refusal, &plan, decided), trace);
+        return cx.refuse(&cx.limited(refusal, &rate_headers), trace);
     }
     if let Some(refusal) = &decision.caps.refusal {
-        return cx.refuse(&cx.full(refusal, decided), trace);
+        return cx.refuse(&Problem::cap_refused(refusal, &rate_headers), trace);
     }
 
-    let usage = decision.tightest;
-    let mut headers = rate_headers(policy.settings.headers, usage.map(|usage| usage.limit), usage, decided);
+    let mut headers = rate_headers.passed();
     let day_tokens = &decision.day_tokens;
     let unreached = || cx.take_back(&plan, day_tokens);
     let origin_request = OriginRequest::new(cx.incoming, policy.settings.origin.as_deref(), &hop);

@@ -74,7 +74,18 @@ impl<'a> Allowed<'a> {
         let named = numbered.map(|(number, (_, allowance))| {
             let suffix = if number == 1 { String::new() } else { format!("-{number}") };
             let (name, binding) = (format!("{binding}/{scope}{suffix}"), binding.to_owned());
-            Limit { name, binding, number: 0, scope, allowance, cost, mode, on_error, warmup }
+            Limit {
+                name,
+                header_item: String::new(),
+                binding,
+                number: 0,
+                scope,
+                allowance,
+                cost,
+                mode,
+                on_error,
+                warmup,
+            }
         });
         named.collect()
     }

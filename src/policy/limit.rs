@@ -8,11 +8,15 @@ use core::fmt;
 use crate::limit::rate::Allowance;
 use crate::limit::time::Span;
 
+const DAY_SECS: u64 = 24 * 60 * 60;
+
 /// One rate or quota of one binding and scope.
 #[derive(Clone, Debug)]
 pub struct Limit {
     /// The name in refusals, headers and logs: `login/ip`, `api/key-2`.
     pub name: String,
+    /// Its item of the header `RateLimit-Policy`: `"login/ip";q=5;w=60`.
+    pub header_item: String,
     /// The name of its binding: `login`, `base`.
     pub binding: String,
     /// The position among all limits of the policy, from 0. It is a short name of the limit within
@@ -38,6 +42,28 @@ impl Limit {
     /// Whether the limit refuses, rather than only logs that it would.
     pub fn enforces(&self) -> bool {
         self.mode == Mode::Enforce
+    }
+
+    /// The tokens of a period: 100 of `100/s` as of `100/day`.
+    pub fn count(&self) -> u64 {
+        match &self.allowance {
+            Allowance::Rate(rate) => rate.count(),
+            Allowance::Quota(quota) => quota.count(),
+        }
+    }
+
+    /// The period in seconds. A day of the calendar may last an hour more or less.
+    pub fn window_secs(&self) -> u64 {
+        match &self.allowance {
+            Allowance::Rate(rate) => rate.period().as_secs_up(),
+            Allowance::Quota(_) => DAY_SECS,
+        }
+    }
+
+    /// Sets the parts that follow from the others and from the limit's place in the policy.
+    pub(super) fn complete(&mut self, number: u32) {
+        self.number = number;
+        self.header_item = format!("\"{}\";q={};w={}", self.name, self.count(), self.window_secs());
     }
 
     /// Whether it is a quota of calendar days.

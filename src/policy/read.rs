@@ -93,7 +93,7 @@ impl Reading {
         priority_effect::set_highest(base.as_mut(), &mut bindings);
         let limits = base.iter_mut().chain(&mut bindings).flat_map(|binding| &mut binding.limits);
         for (limit, number) in limits.zip(0..) {
-            limit.number = number;
+            limit.complete(number);
         }
         let routes = RouteTable::new(bindings.iter().map(|binding| &binding.routes));
         let written = Policy { base, bindings, settings, routes };

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseDictionary, parseItem, parseList } from "structured-headers";
-import { count, inTurn, MINUTE, rateHeaders, refusal, start } from "./harness/index.mjs";
+import { count, inTurn, MINUTE, rateHeaders, refusal, start, until } from "./harness/index.mjs";
 
 const ip = "203.0.113.7";
 const who = { ip, key: "k" };
@@ -19,8 +19,13 @@ test("HDR-05: the rate headers of every answer are structured fields", async (t)
   const names = new Set();
   for (const answer of answers) {
     const { policies, limits } = rateHeaders(answer);
-    assert.equal(limits.length, 1);
-    for (const { name } of limits) assert.ok(policies.some((policy) => policy.name === name), name);
+    assert.ok(limits.length >= 1);
+    // Both lists begin with the same limit and have one order.
+    assert.equal(limits[0].name, policies[0].name);
+    const known = new Set(limits.map(({ name }) => name));
+    assert.deepEqual(limits.map(({ name }) => name), policies.map(({ name }) => name).filter((name) => known.has(name)));
+    assert.equal(new Set(policies.map(({ name }) => name)).size, policies.length, "each limit once");
+    if (answer.status === 200) assert.equal(known.size, policies.length, "a request that passed knows them all");
     for (const { name } of policies) names.add(name);
     assert.ok(!/[^\x20-\x7e]/.test(answer.headers.ratelimit));
   }
@@ -42,7 +47,35 @@ test("a refusal names the policy of the refusing limit first and the caller's ot
   const answers = await inTurn(6, () => edge.post("/login", who));
   refusal(answers[5], { limit: "login/ip" }, edge.at);
   assert.equal(answers[5].headers["ratelimit-policy"], '"login/ip";q=5;w=60, "base/ip";q=1200;w=60');
-  assert.equal(answers[5].headers.ratelimit, '"login/ip";r=0;t=12');
+  assert.equal(answers[5].headers.ratelimit, '"login/ip";r=0;t=12, "base/ip";r=1195;t=1', "the refused one has paid at neither");
+});
+
+test("an admitted answer lists all of the caller's own limits, the tightest first, and no shared one", async (t) => {
+  const vars = {
+    LIMIT_BASE: { per_ip: "1200/min", global: "5000/s" },
+    LIMIT_X: { route: "/x", per_ip: "60/min", per_key: ["3/s burst 9", "100/day"], global: "900/s" },
+  };
+  const edge = await start(t, { vars });
+  const answers = await inTurn(2, () => edge.get("/x", who));
+  const policies = ['"base/ip";q=1200;w=60', '"x/ip";q=60;w=60', '"x/key";q=3;w=1', '"x/key-2";q=100;w=86400'];
+  for (const { headers } of answers) {
+    assert.equal(headers["ratelimit-policy"], [policies[2], policies[0], policies[1], policies[3]].join(", "));
+  }
+  const midnight = 86_400 - (edge.at / 1_000) % 86_400;
+  assert.equal(answers[1].headers.ratelimit, `"x/key";r=7;t=1, "base/ip";r=1198;t=1, "x/ip";r=58;t=1, "x/key-2";r=98;t=${midnight}`);
+  assert.deepEqual(rateHeaders(await edge.get("/x", { ip })).policies.map(({ name }) => name), ["x/ip", "base/ip"], "without a key");
+});
+
+test("a refusal by a full cap lists the caller's own limits behind it", async (t) => {
+  const edge = await start(t, { vars: { LIMIT_X: { route: "/x", per_ip: "9/min", in_flight: "1" } } });
+  const held = edge.get("/x?as=held", { ip });
+  await until(() => edge.origin.under === 1);
+  const full = await edge.get("/x", { ip });
+  assert.equal(full.status, 503);
+  assert.equal(full.headers["ratelimit-policy"], '"x/in-flight";q=1;qu="concurrent-requests", "x/ip";q=9;w=60');
+  assert.match(full.headers.ratelimit, /^"x\/in-flight";r=0;t=\d+, "x\/ip";r=8;t=7$/);
+  edge.origin.release();
+  await held;
 });
 
 test("of several limits that refuse, the one with the longest wait is named", async (t) => {

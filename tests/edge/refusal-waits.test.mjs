@@ -34,7 +34,8 @@ for (const [name, vars] of Object.entries(LIMITS)) {
     for (let index = 0; index < 80; index++) {
       const answer = await edge.get("/x", { ip, key: "k" });
       const { policies, limits } = rateHeaders(answer);
-      assert.ok(limits.length <= 1 && policies.every(({ q }) => q >= 1));
+      assert.ok(limits.every(({ name }) => policies.some((policy) => policy.name === name)) && policies.every(({ q }) => q >= 1));
+      if (answer.status === 429) assert.equal(limits[0].t, answer.json.retry_after);
       if (told) assert.equal(answer.status, 200, `told ${JSON.stringify(told)}, and then ${answer.text}`);
       told = null;
       if (answer.status === 429) {

@@ -13,6 +13,10 @@ use crate::limit::gcra::Gcra;
 use crate::limit::time::{Span, Time};
 use crate::protocol::rates::{Outcome, Terms};
 
+/// The actor's word about a bucket is told to clients for this long. Other isolates may have taken
+/// tokens since: a longer time tells of tokens that are not there, a shorter one tells less.
+const TOLD_FOR: Span = Span::from_secs(600);
+
 /// An isolate's view of one bucket. All times are the isolate's.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BucketView {
@@ -26,6 +30,8 @@ pub struct BucketView {
     local_tat: Time,
     /// Until this time the actor has too few tokens for one more request.
     empty_until: Time,
+    /// When the actor last told the state of the bucket; zero before it has.
+    heard: Time,
     /// The rate, once requests passed without the actor; `None` when all of them are repaid.
     local_only_rate: Option<Gcra>,
 }
@@ -52,6 +58,9 @@ impl BucketView {
     /// Takes in the actor's outcome of a question for `cost` tokens. The actor cannot know of debt
     /// that was added after the question, so that debt is counted on top.
     pub fn observe(&mut self, terms: &Terms, cost: u64, outcome: &Outcome, now: Time) {
+        if matches!(outcome, Outcome::Met { .. } | Outcome::Refused { .. }) {
+            self.heard = now;
+        }
         if let Outcome::Met { left, more, .. } = *outcome
             && cost > 0
         {
@@ -214,5 +223,21 @@ impl BucketView {
     /// Returns the tokens that were left of a quota's day; zero if nothing is known.
     pub fn left(&self) -> u64 {
         self.day.map_or(0, |day| day.left)
+    }
+
+    /// Returns the tokens in the bucket, without those in hand, and the time until there is one
+    /// more. `None` if the actor has not told of the bucket, or of the quota's day, for a while.
+    pub fn known_usage(&self, terms: &Terms, now: Time) -> Option<(u64, Span)> {
+        if self.heard == Time::default() || self.heard.plus(TOLD_FOR) <= now {
+            return None;
+        }
+        match terms {
+            Terms::Rate(gcra) => Some((self.available(gcra, now), gcra.until_next_token(self.tat, now))),
+            Terms::Quota(..) => {
+                let QuotaLeft { left, until } = self.day?;
+                let end = Time::from_millis(until.saturating_mul(1_000));
+                (now < end).then(|| (left, end.since(now)))
+            }
+        }
     }
 }

@@ -68,6 +68,12 @@ impl LeaseCache {
         self.entries.get(&key).map_or(Span::ZERO, |entry| entry.min_wait(terms, cost, now, later))
     }
 
+    /// Returns the tokens left to the caller, in hand and in the bucket, and the time until there
+    /// is one more; `None` if this isolate does not know.
+    pub fn known_usage(&self, key: LimitKey, terms: &Terms, now: Time) -> Option<(u64, Span)> {
+        self.entries.get(&key)?.known_usage(terms, now)
+    }
+
     /// Spends `cost` tokens in hand, and returns them with the tokens that are left to the caller
     /// then; `None` if there are too few.
     pub fn spend(&mut self, key: LimitKey, cost: u64, now: Time) -> Option<(Tokens, Outcome)> {

@@ -18,3 +18,4 @@ mod share_check;
 mod state;
 mod support;
 mod unused_tokens;
+mod usages;

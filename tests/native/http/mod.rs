@@ -12,9 +12,11 @@ mod target;
 
 use penstock::gate::decision::{Reason, Refusal};
 use penstock::gate::plan::Plan;
+use penstock::gate::usages::Usages;
 use penstock::http::answer::Answer;
 use penstock::http::negotiate::Recipient;
 use penstock::http::problem::Problem;
+use penstock::http::rate_headers::RateHeaders;
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
 use penstock::log::request_id::RequestId;
@@ -47,7 +49,8 @@ impl Refused {
         let Refused { reason, wait, until, .. } = *self;
         let operator = policy.binding(&limit.binding).map(Binding::operator_message).unwrap();
         let refusal = Refusal { limit, reason, wait, until, left: 0, subject: None };
-        Problem::refusal(&refusal, &plan, operator, policy.settings.headers, NOW)
+        let told = RateHeaders { style: policy.settings.headers, plan: &plan, usages: &Usages::default(), now: NOW };
+        Problem::refusal(&refusal, operator, &told)
     }
 
     /// The answer to a request with this method and these headers.

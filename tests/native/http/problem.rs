@@ -3,8 +3,11 @@
 use super::{NOW, Refused, header, policy, recipient};
 use penstock::concurrency::plan::{RequestKind, planned_caps};
 use penstock::gate::decision::{CapRefusal, Reason};
+use penstock::gate::plan::Plan;
+use penstock::gate::usages::Usages;
 use penstock::http::answer::Answer;
 use penstock::http::problem::{Failure, Problem};
+use penstock::http::rate_headers::RateHeaders;
 use penstock::limit::time::{Span, Time};
 use penstock::policy::{HeaderStyle, Settings};
 
@@ -137,7 +140,8 @@ fn cap_refusal(binding: &str, reason: Reason, style: HeaderStyle, headers: &[(&s
     let policy = policy(&format!(r#"{{"LIMIT_X": {{"route": "/x", "message": "Sorry.", {binding}}}}}"#));
     let caps = planned_caps(&policy, policy.route("GET", "h", "/x"), RequestKind::Socket);
     let refusal = CapRefusal { cap: caps[0].cap, binding: caps[0].binding, reason, wait: Span::from_secs(2) };
-    Answer::new(&Problem::cap_refused(&refusal, style, NOW), &recipient("GET", headers), &policy.settings)
+    let told = RateHeaders { style, plan: &Plan::default(), usages: &Usages::default(), now: NOW };
+    Answer::new(&Problem::cap_refused(&refusal, &told), &recipient("GET", headers), &policy.settings)
 }
 
 #[test]

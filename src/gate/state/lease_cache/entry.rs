@@ -139,6 +139,17 @@ impl CachedLimit {
         Outcome::Met { left, more, slot: Span::ZERO, until: None }
     }
 
+    /// Returns the tokens left to the caller, in hand and in the bucket, and the time until there
+    /// is one more; `None` if the actor has said nothing lately.
+    pub fn known_usage(&self, terms: &Terms, now: Time) -> Option<(u64, Span)> {
+        let (left, more) = self.view.known_usage(terms, now)?;
+        let most = match terms {
+            Terms::Rate(gcra) => gcra.burst(),
+            Terms::Quota(count, _) => *count,
+        };
+        Some((left.saturating_add(self.grants.left(now)).min(most), more))
+    }
+
     /// Takes back tokens that were spent at `since` or later, on a request that does not use them.
     pub fn give_back(&mut self, spent: Tokens, since: Time, now: Time) {
         match &spent {
