@@ -1,13 +1,14 @@
 //! Turns a [`Problem`] into the answer that its recipient can read: JSON, a page, a line of text,
-//! or a gRPC-Web status.
+//! or the error of an RPC protocol.
 
 use crate::http::cors::cors_headers;
 use crate::http::negotiate::{AnswerFormat, MethodKind, Recipient};
 use crate::http::problem::Problem;
 use crate::http::rate_headers::Header;
 use crate::http::refusal_page;
+use crate::http::rpc::{self, RpcStatus};
 use crate::policy::Settings;
-use std::fmt::Write as _;
+use std::borrow::Cow;
 
 /// An answer that Penstock makes itself, ready to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub struct Answer {
     pub headers: Vec<Header>,
     /// The body. `None` for HEAD, and for gRPC-Web, whose answer is in the header section.
     pub body: Option<String>,
+    /// Whether the body is the last message of a stream, and is sent in the envelope of one.
+    pub ends_stream: bool,
 }
 
 impl Answer {
@@ -28,6 +31,8 @@ impl Answer {
             AnswerFormat::Html => ("text/html; charset=utf-8", Some(refusal_page::page(problem, recipient))),
             AnswerFormat::Text => ("text/plain; charset=utf-8", Some(problem.line(recipient))),
             AnswerFormat::GrpcWeb(content_type) => (content_type, None),
+            AnswerFormat::Connect => ("application/json", Some(rpc::connect_error(problem, recipient))),
+            AnswerFormat::ConnectStream(content_type) => (content_type, Some(rpc::end_of_stream(problem, recipient))),
         };
         let mut headers = vec![
             ("Content-Type", content_type.to_owned()),
@@ -49,28 +54,21 @@ impl Answer {
             // the call is in the header section.
             AnswerFormat::GrpcWeb(_) => {
                 status = 200;
-                headers.push(("grpc-status", problem.kind.grpc_status().to_string()));
-                headers.push(("grpc-message", grpc_message(problem.line(recipient).trim_end())));
+                headers.push(("grpc-status", RpcStatus::of(problem.kind).number().to_string()));
+                headers.push(("grpc-message", rpc::grpc_message(problem, recipient)));
             }
+            AnswerFormat::Connect => status = RpcStatus::of(problem.kind).http_status(),
+            // A stream has begun well, whatever its last message says.
+            AnswerFormat::ConnectStream(_) => status = 200,
             AnswerFormat::Json | AnswerFormat::Text => {}
         }
         let body = body.filter(|_| recipient.method != MethodKind::Head);
-        Answer { status, headers, body }
+        Answer { status, headers, body, ends_stream: matches!(recipient.format, AnswerFormat::ConnectStream(_)) }
     }
-}
 
-/// Percent-encodes `text` as gRPC demands: each byte that is not printable ASCII, and the percent
-/// sign.
-fn grpc_message(text: &str) -> String {
-    let mut message = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'%' | 0..b' ' | 0x7f.. => {
-                // Writing to a String cannot fail.
-                let _ = write!(message, "%{byte:02X}");
-            }
-            _ => message.push(char::from(byte)),
-        }
+    /// The body as it is sent.
+    pub fn bytes(&self) -> Option<Cow<'_, [u8]>> {
+        let body = self.body.as_deref()?;
+        Some(if self.ends_stream { rpc::last_envelope(body).into() } else { body.as_bytes().into() })
     }
-    message
 }

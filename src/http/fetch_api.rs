@@ -86,15 +86,15 @@ impl HeaderNames {
 ///
 /// # Errors
 /// The runtime's, when it rejects the status or a header.
-pub fn make_response(status: u16, body: Option<&str>, headers: &[Header]) -> Result<Response, JsValue> {
+pub fn make_response(status: u16, body: Option<&[u8]>, headers: &[Header]) -> Result<Response, JsValue> {
     let mut text = lines(headers);
-    match body {
-        Some(body) if body.len() > LONG_BODY => js::make_response(status, &text, Some(body.as_bytes())),
+    let short = body.filter(|body| body.len() <= LONG_BODY).and_then(|body| core::str::from_utf8(body).ok());
+    match short {
         Some(body) => {
             text.extend(["\0", body]);
             js::make_response(status, &text, None)
         }
-        None => js::make_response(status, &text, None),
+        None => js::make_response(status, &text, body),
     }
 }
 

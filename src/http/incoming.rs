@@ -15,7 +15,7 @@ use worker::js_sys::Math;
 thread_local! {
     /// The second batch: the headers that an answer of Penstock's own or its log line depends on.
     static ANSWER_HEADERS: HeaderNames =
-        HeaderNames::new(["accept", "accept-language", "cf-ray", "content-type", "origin"]);
+        HeaderNames::new(["accept", "accept-language", "cf-ray", "connect-protocol-version", "content-type", "origin"]);
 }
 
 /// A request's method, URL and headers.

@@ -20,6 +20,7 @@
 //! - `accept_list`: the parser of lists with weights
 //! - [`answer`]: the status, headers and body of the answer
 //! - [`refusal_page`]: the body for a person in a browser
+//! - [`rpc`]: the errors of gRPC-Web and Connect
 //! - [`rate_headers`]: `RateLimit`, `RateLimit-Policy` and `X-RateLimit-*`
 //! - [`cors`]: the headers that let a page of another origin read a refusal
 //! - [`respond`]: the answer as the runtime's response, and `Penstock-Trace`
@@ -56,5 +57,6 @@ mod relay;
 pub mod request_context;
 pub mod request_log;
 pub mod respond;
+pub mod rpc;
 pub mod serve;
 pub mod target;

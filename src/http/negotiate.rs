@@ -46,6 +46,10 @@ pub enum AnswerFormat {
     Text,
     /// A gRPC-Web status, all of it in the header section. Holds the content type of the answer.
     GrpcWeb(&'static str),
+    /// The error of a unary call by the Connect protocol, in JSON.
+    Connect,
+    /// The error that ends a stream of the Connect protocol. Holds the content type of the answer.
+    ConnectStream(&'static str),
 }
 
 /// An item's match with a media type. The more specific match is the greater one; of equally
@@ -64,15 +68,26 @@ const FORMATS: [(AnswerFormat, &[&str]); 3] = [
 ];
 
 impl Recipient {
-    /// Reads a request's method and headers. `header` gets names in lower case.
-    pub fn read(method: &str, header: impl Fn(&str) -> Option<String>, request_id: RequestId) -> Recipient {
+    /// Reads a request's method, query and headers. `header` gets names in lower case.
+    pub fn read(
+        method: &str,
+        query: Option<&str>,
+        header: impl Fn(&str) -> Option<String>,
+        request_id: RequestId,
+    ) -> Recipient {
         // A gRPC-Web call always has a body. A HEAD request has no body, so it is not such a call,
         // and its content type is ignored.
         let content_type = header("content-type").filter(|_| method != "HEAD");
         let accept_language = header("accept-language");
+        let connect = match method {
+            "POST" => connect_post(content_type.as_deref(), header("connect-protocol-version").as_deref()),
+            "GET" => query.and_then(connect_get),
+            _ => None,
+        };
         Recipient {
             request_id,
-            format: AnswerFormat::choose(content_type.as_deref(), header("accept").as_deref()),
+            format: connect
+                .unwrap_or_else(|| AnswerFormat::choose(content_type.as_deref(), header("accept").as_deref())),
             language: Language::choose(accept_language.as_deref()),
             accept_language,
             method: match method {
@@ -114,7 +129,7 @@ impl AnswerFormat {
 /// type alone marks such a call: `application/grpc-web`, then `-text` when its body is in base64,
 /// then a suffix such as `+proto`.
 fn grpc_web(content_type: &str) -> Option<AnswerFormat> {
-    let essence = content_type.split(';').next().unwrap_or_default().trim_matches([' ', '\t']).to_ascii_lowercase();
+    let essence = essence(content_type);
     let rest = essence.strip_prefix("application/grpc-web")?;
     let (is_base64, suffix) = rest.strip_prefix("-text").map_or((false, rest), |rest| (true, rest));
     let is_grpc_web = suffix.is_empty() || suffix.starts_with('+');
@@ -123,6 +138,33 @@ fn grpc_web(content_type: &str) -> Option<AnswerFormat> {
     } else {
         "application/grpc-web+proto"
     }))
+}
+
+/// Returns the format of the answer to a Connect call by POST; `None` for any other request. The
+/// content type marks a stream: `application/connect+`, then the codec. A unary call has the
+/// version of the protocol in a header. Its content type is one that other requests have too.
+fn connect_post(content_type: Option<&str>, version: Option<&str>) -> Option<AnswerFormat> {
+    let essence = content_type.map(essence).unwrap_or_default();
+    match essence.strip_prefix("application/connect+") {
+        Some("json") => Some(AnswerFormat::ConnectStream("application/connect+json")),
+        Some(codec) if !codec.is_empty() => Some(AnswerFormat::ConnectStream("application/connect+proto")),
+        _ => {
+            let is_call = version == Some("1") && grpc_web(&essence).is_none();
+            is_call.then_some(AnswerFormat::Connect)
+        }
+    }
+}
+
+/// The same for a call by GET, which has its version and its message in the query.
+fn connect_get(query: &str) -> Option<AnswerFormat> {
+    let has = |part: &str| query.split('&').any(|given| given.starts_with(part));
+    let is_call = query.split('&').any(|given| given == "connect=v1") && has("message=") && has("encoding=");
+    is_call.then_some(AnswerFormat::Connect)
+}
+
+/// Returns a media type without its parameters, in lower case.
+fn essence(content_type: &str) -> String {
+    content_type.split(';').next().unwrap_or_default().trim_matches([' ', '\t']).to_ascii_lowercase()
 }
 
 /// Returns how the most specific item matches `media_type`; `None` when no item does.

@@ -50,26 +50,6 @@ impl ProblemKind {
         }
     }
 
-    /// The gRPC status (<https://grpc.github.io/grpc/core/md_doc_statuscodes.html>).
-    pub fn grpc_status(self) -> u8 {
-        const DEADLINE_EXCEEDED: u8 = 4;
-        const PERMISSION_DENIED: u8 = 7;
-        const RESOURCE_EXHAUSTED: u8 = 8;
-        const INTERNAL: u8 = 13;
-        const UNAVAILABLE: u8 = 14;
-        match self {
-            ProblemKind::Limit(Reason::RateLimited | Reason::QuotaExhausted | Reason::OverCapacity) => {
-                RESOURCE_EXHAUSTED
-            }
-            ProblemKind::Limit(Reason::LimiterUnavailable) | ProblemKind::Full | ProblemKind::OriginUnreachable => {
-                UNAVAILABLE
-            }
-            ProblemKind::OriginTimeout => DEADLINE_EXCEEDED,
-            ProblemKind::Blocked => PERMISSION_DENIED,
-            ProblemKind::Misconfigured => INTERNAL,
-        }
-    }
-
     /// The member `type` of the member `error`, in the words that clients of large APIs know.
     pub fn error_type(self) -> &'static str {
         match self.status() {

@@ -23,10 +23,11 @@ pub fn respond(
     settings: &Settings,
     trace: Option<Header>,
 ) -> Result<Response, JsValue> {
-    let recipient = Recipient::read(incoming.method, |name| incoming.header(name), incoming.request_id().clone());
+    let header = |name: &str| incoming.header(name);
+    let recipient = Recipient::read(incoming.method, incoming.query(), header, incoming.request_id().clone());
     let mut answer = Answer::new(problem, &recipient, settings);
     answer.headers.extend(trace);
-    fetch_api::make_response(answer.status, answer.body.as_deref(), &answer.headers)
+    fetch_api::make_response(answer.status, answer.bytes().as_deref(), &answer.headers)
 }
 
 /// Returns the header that `TRACE = "header"` adds to every answer: an RFC 9651 dictionary of the

@@ -1,5 +1,5 @@
-// A refusal in the format that its client accepts: problem details, a page, a line of text, or the
-// status of gRPC-Web.
+// A refusal in the format that its client accepts: problem details, a page, a line of text, the
+// status of gRPC-Web, or the error of Connect.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, test } from "node:test";
@@ -121,6 +121,42 @@ for (const [type, answered] of GRPC_WEB) {
     assert.equal(unavailable, "14");
   });
 }
+
+/** The headers and the body of a call by the Connect protocol. */
+const CONNECT = {
+  unary: { headers: [["content-type", "application/proto"], ["connect-protocol-version", "1"]], body: "" },
+  json: { headers: [["content-type", "application/json"], ["connect-protocol-version", "1"]], body: "{}" },
+  stream: { headers: [["content-type", "application/connect+proto"], ["connect-protocol-version", "1"]], body: "\0\0\0\0\0" },
+};
+
+test("SDK-13: a refused unary call gets the error of the Connect protocol", async () => {
+  await edge.advance(MINUTE);
+  await spend();
+  const calls = ["unary", "json"].map((kind) => edge.post("/said", { ...who, ...CONNECT[kind] }));
+  calls.push(edge.get("/said?connect=v1&encoding=json&message=%7B%7D", who));
+  for (const { status, headers, json } of await Promise.all(calls)) {
+    assert.equal(status, 429);
+    assert.equal(headers["content-type"], "application/json");
+    assert.match(headers["retry-after"], /^[1-9][0-9]*$/);
+    assert.deepEqual(Object.keys(json), ["code", "message"]);
+    assert.equal(json.code, "resource_exhausted");
+    assert.ok(json.message.includes(HOSTILE), json.message);
+  }
+});
+
+test("SDK-13: a refused stream ends with the error of the Connect protocol", async () => {
+  for (const path of ["/x", "/said"]) {
+    const { status, headers, body } = await edge.post(path, { ...who, ...CONNECT.stream });
+    assert.equal(status, 200);
+    assert.equal(headers["content-type"], "application/connect+proto");
+    assert.equal(body[0], 2);
+    assert.equal(body.readUInt32BE(1), body.length - 5);
+    assert.match(headers["retry-after"], /^[1-9][0-9]*$/);
+    const { error } = JSON.parse(body.subarray(5).toString());
+    assert.equal(error.code, "resource_exhausted");
+    assert.match(error.message, /^Too many requests from this address: /);
+  }
+});
 
 test("CF-04: very long Accept and Accept-Language lines are answered", async () => {
   const items = ["text/html;q=0.1,", ",", ";q=", '"', "\\", '=;=,"\\', "\x80\xff,", "*/*;q=1,"];

@@ -8,6 +8,7 @@ mod preflight;
 mod problem;
 mod rate_headers;
 mod refusal_page;
+mod rpc;
 mod target;
 
 use penstock::gate::decision::{Reason, Refusal};
@@ -63,7 +64,7 @@ impl Refused {
 fn recipient(method: &str, headers: &[(&str, &str)]) -> Recipient {
     let header = |name: &str| headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string());
     let id = RequestId::new(header("cf-ray").as_deref(), 0xff);
-    Recipient::read(method, header, id)
+    Recipient::read(method, None, header, id)
 }
 
 /// The value of a header in an answer. Panics when the header is there twice.
