@@ -1,10 +1,10 @@
 //! One refusal in each format.
 
-use super::{Refused, header, policy, recipient};
+use super::{NOW, Refused, header, policy, recipient};
 use penstock::gate::decision::Reason;
 use penstock::http::answer::Answer;
 use penstock::http::problem::{Failure, Problem};
-use penstock::limit::time::Span;
+use penstock::limit::time::{Span, Time};
 use penstock::policy::Settings;
 
 const VARS: &str = r#"{
@@ -176,4 +176,27 @@ fn every_failure_has_every_format() {
             assert!(answer.body.as_deref().unwrap().starts_with(begins), "{answer:?}");
         }
     }
+}
+
+#[test]
+fn sdk_14_used_up_day_says_in_each_form_why_and_until_when() {
+    let policy = policy(
+        r#"{"LIMIT_BASE": {"per_ip": "3/day", "message": "More on the paid plan.", "docs": "https://example.com/plans"}}"#,
+    );
+    let midnight = Time::from_millis(1_795_996_800_000);
+    let refused =
+        Refused { limit: "base/ip", reason: Reason::QuotaExhausted, wait: midnight.since(NOW), until: Some(midnight) };
+    let stream: &[(&str, &str)] = &[("content-type", "application/connect+json")];
+    for headers in [&[("accept", "*/*")], &[("accept", "text/plain")], &[("accept", "text/html")], stream] {
+        let answer = refused.answer(&policy, "POST", headers);
+        assert_eq!(header(&answer, "Retry-After"), Some("21600"), "six hours");
+        assert_eq!(header(&answer, "Link"), Some(r#"<https://example.com/plans>; rel="help""#));
+        let body = answer.body.unwrap();
+        for words in ["More on the paid plan.", "https://example.com/plans", "2026-11-30"] {
+            assert!(body.contains(words), "{headers:?}: {words} in {body}");
+        }
+    }
+    let grpc = refused.answer(&policy, "POST", &[("content-type", "application/grpc-web")]);
+    let message = header(&grpc, "grpc-message").unwrap();
+    assert!(message.contains("The next day begins at 2026-11-30T00:00:00Z."), "{message}");
 }
