@@ -149,7 +149,7 @@ function addPending(giveUp) {
 // The heartbeats of requests in flight outlive the instance that admitted them. Each calls the
 // instance that is there at the time; a call whose instance fails has no result.
 const inCurrentInstance = (call) => (...args) => callModule(() => call(...args), () => {});
-module.connect_heartbeats(inCurrentInstance(module.heartbeat), inCurrentInstance(module.release));
+module.connect_heartbeats(...[module.heartbeat, module.release, module.crowded].map(inCurrentInstance));
 
 export default {
   fetch(request, env, context) {

@@ -35,11 +35,11 @@ pub fn answer_failure(
         .map_or_else(|thrown| Promise::reject(&thrown).into(), JsValue::from)
 }
 
-/// Takes the functions by which heartbeats call [`heartbeat`] and [`release`], in the instance that
-/// is there at the time of the call.
+/// Takes the functions by which heartbeats call [`heartbeat`], [`release`] and [`crowded`], in the
+/// instance that is there at the time of the call.
 #[wasm_bindgen]
-pub fn connect_heartbeats(heartbeat: &Function, release: &Function) {
-    http::permit_heartbeat::connect(heartbeat, release);
+pub fn connect_heartbeats(heartbeat: &Function, release: &Function, crowded: &Function) {
+    http::permit_heartbeat::connect(heartbeat, release, crowded);
 }
 
 /// See [`permit_heartbeat`](crate::http::permit_heartbeat::heartbeat).
@@ -52,6 +52,12 @@ pub fn heartbeat(env: &Env, lines: &str, checks_left: Option<u32>) -> JsValue {
 #[wasm_bindgen]
 pub fn release(env: &Env, lines: &str) -> String {
     http::permit_heartbeat::release(env, lines)
+}
+
+/// See [`permit_heartbeat`](crate::http::permit_heartbeat::crowded).
+#[wasm_bindgen]
+pub fn crowded(env: &Env, lines: &str) -> bool {
+    http::permit_heartbeat::crowded(env, lines)
 }
 
 /// Deletes the quota counts in D1 that are older than `RETENTION`, on the Worker's cron trigger.

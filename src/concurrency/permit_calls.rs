@@ -46,6 +46,11 @@ impl<K: PermitActors> PermitCalls<'_, K> {
         self.with_lease(cap, |lease, now| lease.keeps_returning(checks_left, now))
     }
 
+    /// Whether `cap` is full while others wait for its permits.
+    pub fn is_crowded(&self, cap: &Rc<Cap>) -> bool {
+        self.with_lease(cap, |lease, now| lease.is_crowded(now))
+    }
+
     /// Asks the actor of `cap`, and records its reply or failure in the lease. Returns the rows
     /// written.
     pub(super) async fn ask(&self, cap: &Rc<Cap>, question: &PermitAsk, patience: Span) -> Result<u32, CallError> {

@@ -25,6 +25,10 @@ mod renewal;
 /// Shortest time between two log lines about the size of an adaptive cap.
 const LOG_EVERY: Span = Span::from_secs(10);
 
+/// The time for which a request that found the cap full counts as waiting: its client was told to
+/// come back after three seconds at most.
+const COMES_BACK: Span = Span::from_secs(4);
+
 /// The permits of one cap in one isolate.
 #[derive(Debug)]
 pub struct PermitLease {
@@ -38,6 +42,8 @@ pub struct PermitLease {
     /// No permit can be had before this time for requests with this reserve or a larger one, as the
     /// actor said.
     full: Option<(Reserve, Time)>,
+    /// When a request last found the cap full.
+    found_full: Option<Time>,
     /// The origin's answers since the last question.
     sample: OriginSample,
     /// When the task that returns idle permits last checked. `None`: there is no such task.
@@ -82,6 +88,7 @@ impl PermitLease {
             questions: Questions::of(holder),
             inherits: holder.life > 0,
             full: None,
+            found_full: None,
             sample: OriginSample::default(),
             return_checked: None,
             logged: (0, Time::default()),
@@ -115,6 +122,7 @@ impl PermitLease {
             return NextStep::Start(self.start(reserve, now));
         }
         if self.is_said_to_be_full(reserve, now) {
+            self.found_full = Some(now);
             return NextStep::Full;
         }
         if self.questions.is_pending(now) {
@@ -127,7 +135,17 @@ impl PermitLease {
 
     /// Whether a request would be told at once that the cap is full, without a question.
     pub fn is_full(&mut self, reserve: Reserve, now: Time) -> bool {
-        self.is_said_to_be_full(reserve, now) && !self.lent.has_room(&mut self.demand, reserve, now)
+        let full = self.is_said_to_be_full(reserve, now) && !self.lent.has_room(&mut self.demand, reserve, now);
+        if full {
+            self.found_full = Some(now);
+        }
+        full
+    }
+
+    /// Whether requests wait for a permit of the full cap, or have lately found it full and will
+    /// come again.
+    pub fn is_crowded(&self, now: Time) -> bool {
+        self.found_full.is_some_and(|found| now.since(found) < COMES_BACK)
     }
 
     fn is_said_to_be_full(&self, reserve: Reserve, now: Time) -> bool {

@@ -1,5 +1,6 @@
 // Work on requests and responses that Rust would otherwise do in one call per header. One call that
 // passes a string costs about as much as reading ten headers here.
+import { fetchWithin } from "./request_bounds.js";
 
 /**
  * Returns the values of the headers `names`, one line each: no value contains a line break (RFC
@@ -73,10 +74,9 @@ export function tellsUnreached(response) {
   return UNREACHED.has(response.status) && response.headers.get("server") === "cloudflare";
 }
 
-/** Sends the request to `url` with one more header. */
-export function send(request, url, name, value, encodeResponseBody, signal) {
-  const outgoing = requestTo(url, request, name, value);
-  return encodeResponseBody || signal ? fetch(outgoing, { encodeResponseBody, signal }) : fetch(outgoing);
+/** Sends the request to `url` with one more header, within `bounds`; see `fetchWithin`. */
+export function send(request, url, name, value, encodeResponseBody, bounds) {
+  return fetchWithin(requestTo(url, request, name, value), { encodeResponseBody }, bounds);
 }
 
 /**

@@ -3,13 +3,14 @@
 
 use crate::gate::day_tokens::{self, DayTokens};
 use crate::http::rate_headers::Header;
+use crate::http::request_bounds::{RequestBounds, SentRequest};
 use crate::runtime::promise::future_of;
-use web_sys::{AbortSignal, Request, Response};
+use web_sys::{Request, Response};
 use worker::js_sys::{Array, JsString, Promise, Reflect};
 use worker::wasm_bindgen::{JsCast, JsValue};
 
 mod js {
-    use super::{AbortSignal, Array, JsValue, Promise, Request, Response};
+    use super::{Array, JsValue, Promise, Request, Response};
     use worker::wasm_bindgen::prelude::wasm_bindgen;
 
     #[wasm_bindgen(module = "/src/http/fetch_api.js")]
@@ -29,8 +30,8 @@ mod js {
             name: &str,
             value: &str,
             encoding: Option<&str>,
-            signal: Option<&AbortSignal>,
-        ) -> Result<Promise, JsValue>;
+            bounds: &JsValue,
+        ) -> Result<Array, JsValue>;
         pub fn forward(request: &Request, lines: &str) -> JsValue;
         #[wasm_bindgen(js_name = isReachable)]
         pub fn is_reachable(url: &str) -> Promise;
@@ -158,7 +159,7 @@ pub fn tells_unreached(response: &Response) -> bool {
 }
 
 /// Sends `request` to `url` with one more header. `encoding` is the runtime's option
-/// `encodeResponseBody`. `signal` can abort the request.
+/// `encodeResponseBody`. `bounds` can end the request.
 ///
 /// # Errors
 /// The runtime's, when it cannot even begin to send.
@@ -167,9 +168,9 @@ pub fn send(
     url: &str,
     (name, value): (&str, &str),
     encoding: Option<&str>,
-    signal: Option<&AbortSignal>,
-) -> Result<Promise, JsValue> {
-    js::send(request, url, name, value, encoding, signal)
+    bounds: &RequestBounds<'_>,
+) -> Result<SentRequest, JsValue> {
+    js::send(request, url, name, value, encoding, &bounds.to_js()).and_then(|sent| SentRequest::of(&sent))
 }
 
 /// Writes each header as a line for its name and a line for its value.

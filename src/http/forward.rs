@@ -1,16 +1,18 @@
 //! A request's way to the origin and back, where something depends on how it goes: the request
-//! holds permits, the origin has a deadline, or the answer carries a trace.
+//! holds permits, its body or the origin has a bound, or the answer carries a trace.
 
 use crate::concurrency::plan::RequestKind;
 use crate::http::fetch_api;
-use crate::http::in_flight::{HeldPermits, NoAnswer};
+use crate::http::in_flight::HeldPermits;
 use crate::http::origin_request::{self, BodyEncoding, OriginRequest};
 use crate::http::problem::{Failure, Problem};
 use crate::http::rate_headers::Header;
+use crate::http::request_bounds::{NoAnswer, RequestBounds, UPLOAD};
 use crate::http::request_context::RequestContext;
 use crate::http::respond::respond;
+use crate::identity::Subject;
 use crate::limit::time::Span;
-use web_sys::{AbortController, Response};
+use web_sys::Response;
 use worker::js_sys::Error;
 use worker::wasm_bindgen::{JsCast, JsValue};
 
@@ -22,12 +24,18 @@ pub struct Forward<'a> {
     pub permits: HeldPermits,
     /// The protocol that it asks for.
     pub kind: RequestKind,
-    /// How long the origin may take until its answer begins; `None` for as long as it likes.
+    /// `upload`: how long the client may bring nothing of the body. `None`: [`UPLOAD`] where the
+    /// request has a permit of a cap that refuses, else for as long as it likes.
+    pub upload: Option<Span>,
+    /// `timeout`: how long the origin may take until its answer begins; `None` for as long as it
+    /// likes.
     pub timeout: Option<Span>,
     /// The `Penstock-Trace` header, where `TRACE` asks for it.
     pub trace: Option<Header>,
     /// Whether the request has taken tokens of a quota, which go back if the origin is not reached.
     pub has_day_tokens: bool,
+    /// The digest of the client's address.
+    pub caller: Subject,
 }
 
 impl Forward<'_> {
@@ -44,16 +52,16 @@ impl Forward<'_> {
         answered: impl FnOnce(),
         unreached: impl FnOnce(),
     ) -> Result<Response, JsValue> {
-        let Forward { cx, mut permits, kind, timeout, trace, has_day_tokens } = self;
+        let Forward { cx, mut permits, kind, upload, timeout, trace, has_day_tokens, caller } = self;
         let RequestContext { incoming, context, .. } = *cx;
-        let deadline = timeout.map(|_| AbortController::new()).transpose()?;
         let body = if permits.is_empty() { BodyEncoding::Untouched } else { BodyEncoding::Raw };
-        let signal = deadline.as_ref().map(AbortController::signal);
+        let upload = upload.or(permits.is_enforced().then_some(UPLOAD));
         permits.begin();
-        let fetch = origin_request.send(incoming.request, body, signal.as_ref());
-        let begun = fetch.is_ok();
-        let answer = match fetch {
-            Ok(fetch) => permits.wait_for(fetch, timeout).await,
+        let bounds = RequestBounds { upload, timeout, heartbeat: permits.heartbeat(), context };
+        let sent = origin_request.send(incoming.request, body, &bounds);
+        let begun = sent.is_ok();
+        let answer = match sent {
+            Ok(sent) => permits.wait_for(sent).await,
             Err(thrown) => Err(NoAnswer::Thrown(thrown)),
         };
         answered();
@@ -79,10 +87,14 @@ impl Forward<'_> {
                     }
                     NoAnswer::Late => {
                         permits.end_broken_off(context);
-                        deadline.iter().for_each(AbortController::abort);
                         let problem = format!("The answer did not begin within {}.", timeout.unwrap_or_default());
                         cx.log().origin_failed(Failure::OriginTimeout, &problem);
                         Failure::OriginTimeout
+                    }
+                    NoAnswer::UploadLate => {
+                        permits.end_broken_off(context);
+                        cx.log().upload_timed_out(caller);
+                        Failure::UploadTimeout
                     }
                 };
                 return respond(incoming, &Problem::failure(failure), &cx.loaded.policy.settings, trace);

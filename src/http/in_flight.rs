@@ -32,16 +32,15 @@ use crate::concurrency::permit_lease::OriginOutcome;
 use crate::concurrency::plan::RequestKind;
 use crate::http::permit_heartbeat;
 use crate::http::relay::{pipe_body, relay, socket};
-use crate::limit::time::{Span, Time};
-use crate::policy::Cap;
+use crate::http::request_bounds::{NoAnswer, SentRequest};
+use crate::limit::time::Time;
+use crate::policy::{Cap, Mode};
 use crate::runtime::clock;
-use crate::runtime::promise::future_of;
-use crate::runtime::timeout::with_timeout;
 use std::rc::Rc;
 use web_sys::{Request, Response};
 use worker::Env;
 use worker::js_sys::Promise;
-use worker::wasm_bindgen::{JsCast, JsValue};
+use worker::wasm_bindgen::JsValue;
 use worker::worker_sys::Context;
 
 /// The permits of one request.
@@ -55,15 +54,6 @@ pub struct HeldPermits {
     begun: Time,
     /// The JavaScript object that gives heartbeats, once the request is at the origin.
     heartbeat: Option<JsValue>,
-}
-
-/// Why there is no answer from the origin.
-#[derive(Debug)]
-pub enum NoAnswer {
-    /// The answer did not begin within the `timeout`.
-    Late,
-    /// The origin cannot be reached: the value that the runtime has thrown.
-    Thrown(JsValue),
 }
 
 impl HeldPermits {
@@ -90,24 +80,30 @@ impl HeldPermits {
         }
     }
 
-    /// Waits for the answer that `fetch` promises, for up to `timeout`, and records its latency and
-    /// outcome for adaptive caps.
-    pub async fn wait_for(&self, fetch: Promise, timeout: Option<Span>) -> Result<Response, NoAnswer> {
-        let fetch = future_of(fetch);
-        let answer = match timeout {
-            None => Some(fetch.await),
-            Some(timeout) => with_timeout(timeout, fetch).await,
-        };
-        let answer = match answer {
-            Some(answer) => answer.and_then(JsCast::dyn_into::<Response>).map_err(NoAnswer::Thrown),
-            None => Err(NoAnswer::Late),
-        };
+    /// The heartbeat, once the request is at the origin.
+    pub fn heartbeat(&self) -> Option<&JsValue> {
+        self.heartbeat.as_ref()
+    }
+
+    /// Whether a cap that refuses requests has given one of the permits.
+    pub fn is_enforced(&self) -> bool {
+        self.caps.iter().any(|cap| cap.mode == Mode::Enforce)
+    }
+
+    /// Waits for the answer to `sent`, and records its latency and outcome for adaptive caps. The
+    /// latency counts from when the origin had the request in full: how long a client takes for a
+    /// body says nothing about the origin.
+    pub async fn wait_for(&self, sent: SentRequest) -> Result<Response, NoAnswer> {
+        let (answer, whole) = sent.answer(self.begun).await;
         let fate = match &answer {
-            Ok(response) if response.status() < 500 => OriginOutcome::Answered,
-            _ => OriginOutcome::Failed,
+            Ok(response) if response.status() < 500 => Some(OriginOutcome::Answered).filter(|_| whole.is_some()),
+            Err(NoAnswer::UploadLate) => None,
+            _ => Some(OriginOutcome::Failed),
         };
-        let took = clock::now().since(self.begun);
-        self.guards.iter().for_each(|guard| guard.note(took, fate));
+        if let Some(fate) = fate {
+            let took = clock::now().since(whole.unwrap_or(self.begun));
+            self.guards.iter().for_each(|guard| guard.note(took, fate));
+        }
         answer
     }
 

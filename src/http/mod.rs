@@ -32,6 +32,7 @@
 //! - [`in_flight`]: the permits of one request, until it ends
 //! - [`permit_heartbeat`]: the sign once a second that a request is still in flight
 //! - `relay`: passes on bodies and WebSocket messages, and tells when they end
+//! - [`request_bounds`]: ends a request whose body or origin takes too long
 //! - [`fetch_api`]: requests, responses and `fetch`, with few calls into JavaScript
 
 mod accept_list;
@@ -54,6 +55,7 @@ pub mod problem_kind;
 pub mod rate_headers;
 pub mod refusal_page;
 mod relay;
+pub mod request_bounds;
 pub mod request_context;
 pub mod request_log;
 pub mod respond;

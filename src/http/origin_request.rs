@@ -6,9 +6,9 @@ use crate::http::fetch_api;
 use crate::http::incoming::Incoming;
 use crate::http::loop_detection;
 use crate::http::rate_headers::Header;
+use crate::http::request_bounds::{RequestBounds, SentRequest};
 use std::borrow::Cow;
-use web_sys::{AbortSignal, Request, Response, Url};
-use worker::js_sys::Promise;
+use web_sys::{Request, Response, Url};
 use worker::wasm_bindgen::JsValue;
 
 /// The treatment of a compressed body of the origin's.
@@ -49,7 +49,7 @@ impl<'a> OriginRequest<'a> {
         Ok(OriginRequest { url, own_mark })
     }
 
-    /// Sends `request`, and returns the promise of a `Response`. `signal` can abort the request.
+    /// Sends `request` within `bounds`.
     ///
     /// # Errors
     /// The runtime's, when the origin cannot be reached.
@@ -57,13 +57,13 @@ impl<'a> OriginRequest<'a> {
         &self,
         request: &Request,
         body: BodyEncoding,
-        signal: Option<&AbortSignal>,
-    ) -> Result<Promise, JsValue> {
+        bounds: &RequestBounds<'_>,
+    ) -> Result<SentRequest, JsValue> {
         let encoding = match body {
             BodyEncoding::Untouched => None,
             BodyEncoding::Raw => Some("manual"),
         };
-        fetch_api::send(request, &self.url, (loop_detection::HEADER, self.own_mark), encoding, signal)
+        fetch_api::send(request, &self.url, (loop_detection::HEADER, self.own_mark), encoding, bounds)
     }
 
     /// Sends `request`, and adds `headers` to its response, without another call of the module. For

@@ -38,8 +38,8 @@ let lives = 0;
 let module;
 
 /** Sets how the module is called. */
-export function connect(heartbeat, release) {
-  module = { heartbeat, release };
+export function connect(heartbeat, release, crowded) {
+  module = { heartbeat, release, crowded };
 }
 
 /** The text that an instance reads before it looks at its first cap: the holder id and its life,
@@ -58,6 +58,12 @@ export function begin(env, lines) {
   heartbeat.timer = setInterval(beat, BEAT, heartbeat);
   mark(heartbeat);
   return heartbeat;
+}
+
+/** Whether a cap is full and others wait for a permit such as this request has. `heartbeat` is
+ *  `undefined` where it has none. */
+export function isCrowded(heartbeat) {
+  return Boolean(heartbeat && module.crowded(heartbeat.env, heartbeat.lines));
 }
 
 /** Keeps the heartbeats going until `ended` settles; it rejects where the origin learns of the end

@@ -10,7 +10,7 @@ use crate::concurrency::heartbeats::Id;
 use crate::concurrency::permit_calls::PermitCalls;
 use crate::http::isolate::Isolate;
 use crate::limit::time::Span;
-use crate::policy::{Cap, Policy};
+use crate::policy::{Cap, Mode, Policy};
 use crate::protocol::permits::Holder;
 use crate::runtime::clock;
 use crate::runtime::sync_first::value_or_promise;
@@ -23,8 +23,9 @@ use worker::{Env, worker_sys::Context};
 
 #[wasm_bindgen(module = "/src/http/permit_heartbeat.js")]
 extern "C" {
-    /// Sets how JavaScript calls [`heartbeat`] and [`release`] of the instance that is there.
-    pub fn connect(heartbeat: &Function, release: &Function);
+    /// Sets how JavaScript calls [`heartbeat`], [`release`] and [`crowded`] of the instance that is
+    /// there.
+    pub fn connect(heartbeat: &Function, release: &Function, crowded: &Function);
     /// The isolate's holder id, its life, and the lines of all permits in use.
     #[wasm_bindgen(js_name = permitsInUse)]
     fn permits_in_use() -> String;
@@ -133,4 +134,12 @@ pub fn release(env: &Env, lines: &str) -> String {
         permits.isolate.permit_leases.borrow_mut().end(cap, *id);
     }
     permits.idle(|calls, cap| calls.claim_return(cap))
+}
+
+/// Whether an enforced cap of the permits in `lines` is full, and others wait for one.
+pub fn crowded(env: &Env, lines: &str) -> bool {
+    Permits::read(env, lines).is_some_and(|permits| {
+        let calls = permits.calls();
+        permits.permits.iter().any(|(cap, id)| *id > 0 && cap.mode == Mode::Enforce && calls.is_crowded(cap))
+    })
 }

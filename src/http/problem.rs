@@ -86,6 +86,8 @@ pub enum Failure {
     OriginUnreachable,
     /// The origin did not answer within `timeout`.
     OriginTimeout,
+    /// The client brought nothing of the request's body for `upload`.
+    UploadTimeout,
     /// Penstock itself failed.
     Unforeseen,
 }
@@ -126,6 +128,7 @@ impl<'p> Problem<'p> {
             }
             Failure::OriginUnreachable => (ProblemKind::OriginUnreachable, "The origin did not answer."),
             Failure::OriginTimeout => (ProblemKind::OriginTimeout, "The origin did not answer in time."),
+            Failure::UploadTimeout => (ProblemKind::UploadTimeout, "The request's body did not arrive in time."),
             Failure::Unforeseen => (
                 ProblemKind::Limit(Reason::LimiterUnavailable),
                 "The rate limiter failed while it worked on this request.",

@@ -18,6 +18,8 @@ pub enum ProblemKind {
     OriginUnreachable,
     /// The origin did not answer within `timeout`.
     OriginTimeout,
+    /// The client brought nothing of the request's body for `upload`.
+    UploadTimeout,
 }
 
 impl ProblemKind {
@@ -30,6 +32,7 @@ impl ProblemKind {
             ProblemKind::Full => Reason::OverCapacity.as_str(),
             ProblemKind::OriginUnreachable => "origin_unreachable",
             ProblemKind::OriginTimeout => "origin_timeout",
+            ProblemKind::UploadTimeout => "upload_timeout",
         }
     }
 
@@ -47,6 +50,7 @@ impl ProblemKind {
             ProblemKind::Misconfigured => 500,
             ProblemKind::OriginUnreachable => 502,
             ProblemKind::OriginTimeout => 504,
+            ProblemKind::UploadTimeout => 408,
         }
     }
 
@@ -84,6 +88,7 @@ impl ProblemKind {
             ProblemKind::Misconfigured => "Misconfigured",
             ProblemKind::OriginUnreachable => "Bad gateway",
             ProblemKind::OriginTimeout => "Gateway timeout",
+            ProblemKind::UploadTimeout => "Request timeout",
         }
     }
 }

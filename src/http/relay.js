@@ -43,11 +43,14 @@ const NEGOTIATED = ["sec-websocket-accept", "sec-websocket-extensions", "connect
 export function pipeBody(response, { signal }) {
   if (!response.body) return undefined;
   if (response.status > HIGHEST_STATUS) return [response, endOfCopy(response.clone().body)];
-  const stated = response.headers.get("content-length") ?? "";
-  const length = /^\d+$/.test(stated) ? Number(stated) : FIRST_INEXACT_LENGTH;
-  const { readable, writable } =
-    length < FIRST_INEXACT_LENGTH ? new FixedLengthStream(length) : new IdentityTransformStream();
+  const { readable, writable } = passage(response.headers.get("content-length"));
   return [new Response(readable, response), response.body.pipeTo(writable, { signal })];
+}
+
+/** Makes a stream for a body to pass through. A length that was `stated` stays stated. */
+export function passage(stated) {
+  const length = /^\d+$/.test(stated ?? "") ? Number(stated) : FIRST_INEXACT_LENGTH;
+  return length < FIRST_INEXACT_LENGTH ? new FixedLengthStream(length) : new IdentityTransformStream();
 }
 
 /**

@@ -101,6 +101,12 @@ impl RequestLog<'_> {
         self.refusal(|| RefusalKey::Origin(reason), |request| log::origin_failed(reason, host, problem, request));
     }
 
+    /// Logs that the client at the address `caller` brought its body too slowly.
+    pub fn upload_timed_out(&self, caller: Subject) {
+        let reason = Problem::failure(Failure::UploadTimeout).kind.as_str();
+        self.refusal(|| RefusalKey::Upload(reason), |request| log::upload_timed_out(reason, caller, request));
+    }
+
     fn restored(&self, name: &str) {
         if let Some(line) = self.isolate.recent_warnings.borrow_mut().restored(name, clock::now()) {
             console_log!("{line}");

@@ -35,7 +35,7 @@ impl RpcStatus {
             ProblemKind::Limit(Reason::LimiterUnavailable) | ProblemKind::Full | ProblemKind::OriginUnreachable => {
                 RpcStatus::Unavailable
             }
-            ProblemKind::OriginTimeout => RpcStatus::DeadlineExceeded,
+            ProblemKind::OriginTimeout | ProblemKind::UploadTimeout => RpcStatus::DeadlineExceeded,
             ProblemKind::Blocked => RpcStatus::PermissionDenied,
             ProblemKind::Misconfigured => RpcStatus::Internal,
         }

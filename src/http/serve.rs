@@ -157,11 +157,12 @@ async fn handle(cx: &RequestContext<'_>) -> Result<JsValue, JsValue> {
     let unreached = || cx.take_back(&plan, day_tokens);
     let origin_request = OriginRequest::new(cx.incoming, policy.settings.origin.as_deref(), &hop);
     let origin_request = origin_request.inspect_err(|_| unreached())?;
-    let timeout = policy.timeout(route);
-    if permits.is_empty() && timeout.is_none() && trace.is_none() {
+    let (upload, timeout) = (policy.upload(route), policy.timeout(route));
+    if permits.is_empty() && upload.is_none() && timeout.is_none() && trace.is_none() {
         return Ok(origin_request.forward(cx.incoming.request, day_tokens, &headers));
     }
-    let forward = Forward { cx, permits, kind: cx.kind(), timeout, trace, has_day_tokens: !day_tokens.is_empty() };
+    let (kind, has_day_tokens) = (cx.kind(), !day_tokens.is_empty());
+    let forward = Forward { cx, permits, kind, upload, timeout, trace, has_day_tokens, caller };
     let answered = || {
         if after_origin {
             start_background();

@@ -64,6 +64,8 @@ pub enum RefusalKey {
     Block(Option<String>, Effect),
     /// Requests that the origin did not answer, by the member `reason`.
     Origin(&'static str),
+    /// Requests whose bodies came too slowly, by the member `reason`.
+    Upload(&'static str),
 }
 
 /// The line about one refusal, or about a number of them. The order of the fields is the order of
@@ -215,6 +217,12 @@ pub fn origin_failed_line(reason: &'static str, host: &str, problem: &str, reque
     line.json()
 }
 
+/// The line about a request whose client, at the address `caller`, brought its body too slowly.
+pub fn upload_line(reason: &'static str, caller: Subject, request: LoggedRequest<'_>) -> String {
+    let caller = Some(caller.to_string());
+    RefusalLine { caller, ..RefusalLine::about(request, reason, Effect::Refused) }.json()
+}
+
 /// The line about `count` refusals. Empty when `policy` has no limit of that number.
 pub fn counted_line(key: &RefusalKey, count: u64, policy: &Policy) -> String {
     let count = Some(count);
@@ -239,6 +247,7 @@ pub fn counted_line(key: &RefusalKey, count: u64, policy: &Policy) -> String {
         RefusalKey::Origin(reason) => {
             RefusalLine { event: ORIGIN_FAILED, count, ..RefusalLine::new(reason, Effect::Refused) }
         }
+        RefusalKey::Upload(reason) => RefusalLine { count, ..RefusalLine::new(reason, Effect::Refused) },
         RefusalKey::Block(binding, effect) => {
             RefusalLine { binding: binding.as_deref(), count, ..RefusalLine::new("blocked", *effect) }
         }

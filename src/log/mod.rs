@@ -16,7 +16,7 @@ use crate::identity::Subject;
 use crate::policy::{Block, Policy};
 use lines::{
     Effect, LoggedRequest, RefusalKey, blocked_line, cap_refusal_line, counted_line, event_line, origin_failed_line,
-    refusal_line, warning_line,
+    refusal_line, upload_line, warning_line,
 };
 use worker::{console_log, console_warn};
 
@@ -38,6 +38,11 @@ pub fn blocked(block: Block<'_>, caller: Subject, effect: Effect, request: Logge
 /// Logs that the origin at `host` did not answer a request. `problem` is a sentence.
 pub fn origin_failed(reason: &'static str, host: &str, problem: &str, request: LoggedRequest<'_>) {
     console_warn!("{}", origin_failed_line(reason, host, problem, request));
+}
+
+/// Logs that the client at the address `caller` brought the body of its request too slowly.
+pub fn upload_timed_out(reason: &'static str, caller: Subject, request: LoggedRequest<'_>) {
+    console_log!("{}", upload_line(reason, caller, request));
 }
 
 /// Logs that `count` refusals had no line of their own.

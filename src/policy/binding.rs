@@ -192,7 +192,7 @@ fn read_exempt(table: &TableFields<'_>, is_base: bool, faults: &mut Faults) -> b
         Some(false) | None if limiting.is_empty() && !acts && (exempt.is_some() || !table.has("exempt")) => {
             faults.add(
                 table.var,
-                "limits nothing, expected at least one of per_ip, per_key, global, in_flight, sockets, timeout, allow and block, or exempt = true",
+                "limits nothing, expected at least one of per_ip, per_key, global, in_flight, sockets, timeout, upload, allow and block, or exempt = true",
             );
         }
         _ => {}

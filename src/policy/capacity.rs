@@ -1,5 +1,5 @@
 //! The load that a binding's requests may put on the origin: `in_flight`, `sockets`, `wait`,
-//! `timeout`, `priority` and `warmup`.
+//! `timeout`, `upload`, `priority` and `warmup`.
 
 use core::fmt;
 use std::rc::Rc;
@@ -28,7 +28,7 @@ const LARGEST_CAP: u64 = 1_000_000;
 /// later instead.
 const LONGEST_WAIT: Span = Span::from_secs(5);
 
-/// The bounds of `timeout`.
+/// The bounds of `timeout` and `upload`.
 const TIMEOUT: (Span, Span) = (Span::from_millis(100), Span::from_secs(600));
 
 /// The load that a binding's requests may put on the origin.
@@ -44,6 +44,9 @@ pub struct Capacity {
     /// `timeout`: how long the origin may take until its answer begins, 100 ms to 10 min. `None`:
     /// the `timeout` of base holds.
     pub timeout: Option<Span>,
+    /// `upload`: how long a client may bring nothing of a request's body, 100 ms to 10 min. `None`:
+    /// the `upload` of base holds.
+    pub upload: Option<Span>,
     /// `priority`: the order in which requests are refused when the system is full.
     pub priority: Priority,
     /// `warmup`: how long `global` rates take to open after a cold start, 1 s to 10 min. `None`:
@@ -99,6 +102,7 @@ impl CapacityReader<'_> {
         let sockets = table.read("sockets", faults, |value| value::whole_number_or_text(value, 1, LARGEST_CAP, ""));
         let wait = table.read("wait", faults, |value| value::duration(value, Span::from_millis(1), LONGEST_WAIT));
         let timeout = table.read("timeout", faults, |value| value::duration(value, TIMEOUT.0, TIMEOUT.1));
+        let upload = table.read("upload", faults, |value| value::duration(value, TIMEOUT.0, TIMEOUT.1));
         let priority = table.read("priority", faults, |value| value::choice(value, PRIORITIES));
         let warmup = table.read("warmup", faults, |value| value::duration(value, Span::from_secs(1), warmup::LONGEST));
 
@@ -129,6 +133,7 @@ impl CapacityReader<'_> {
             sockets: sockets.map(|most| cap("sockets", Size::Fixed(most))),
             wait: wait.unwrap_or(Span::ZERO),
             timeout,
+            upload,
             priority: priority.unwrap_or_default(),
             warmup,
         }

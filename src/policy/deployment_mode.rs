@@ -22,8 +22,8 @@ pub(super) fn apply(mode: Option<Mode>, binding: &mut Binding) {
         }
         None => {
             limits.clear();
-            let Capacity { timeout, priority, .. } = *capacity;
-            *capacity = Capacity { timeout, priority, wait: Span::ZERO, ..Capacity::default() };
+            let Capacity { timeout, upload, priority, .. } = *capacity;
+            *capacity = Capacity { timeout, upload, priority, wait: Span::ZERO, ..Capacity::default() };
         }
     }
 }

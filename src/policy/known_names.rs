@@ -44,6 +44,7 @@ const FIELDS: &[(&str, Effect)] = &[
     ("sockets", Effect::Limits),
     ("wait", Effect::Limits),
     ("timeout", Effect::Acts),
+    ("upload", Effect::Acts),
     ("priority", Effect::Limits),
     ("warmup", Effect::Limits),
 ];

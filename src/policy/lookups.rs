@@ -64,9 +64,19 @@ impl Policy {
     /// `timeout` of the binding, or else of base. A request of an exempt binding does not meet
     /// base. `None`: the time is not bounded.
     pub fn timeout(&self, route: Option<&Binding>) -> Option<Span> {
+        self.own_or_base(route, |binding| binding.capacity.timeout)
+    }
+
+    /// Returns how long the client of a request for `route` may bring nothing of its body, as
+    /// [`Policy::timeout`] does. `None`: neither the binding nor base says it.
+    pub fn upload(&self, route: Option<&Binding>) -> Option<Span> {
+        self.own_or_base(route, |binding| binding.capacity.upload)
+    }
+
+    /// Returns a field of the binding, or else of base, unless the binding is exempt.
+    fn own_or_base<T>(&self, route: Option<&Binding>, field: impl Fn(&Binding) -> Option<T>) -> Option<T> {
         let base = self.base.as_ref().filter(|_| !route.is_some_and(|binding| binding.exempt));
-        let own = route.and_then(|binding| binding.capacity.timeout);
-        own.or_else(|| base.and_then(|binding| binding.capacity.timeout))
+        route.and_then(&field).or_else(|| base.and_then(&field))
     }
 
     /// Whether any limit is a daily quota, which needs D1.

@@ -22,10 +22,11 @@ pub fn lists(policy: &Policy) -> String {
 
 fn capacity(prefix: &str, capacity: &Capacity) -> String {
     // Caps have rows in the table. A new field of `Capacity` has to be named here, and printed.
-    let Capacity { in_flight: _, sockets: _, wait, timeout, priority, warmup } = capacity;
+    let Capacity { in_flight: _, sockets: _, wait, timeout, upload, priority, warmup } = capacity;
     let span = |name: &str, span: Option<&Span>| span.map(|span| format!("{prefix}{name}: {span}\n"));
     let priority = (*priority != Priority::default()).then(|| format!("{prefix}priority: {priority}\n"));
     let waits = (*wait > Span::ZERO).then_some(wait);
-    let lines = [span("wait", waits), span("timeout", timeout.as_ref()), priority, span("warmup", warmup.as_ref())];
-    lines.into_iter().flatten().collect()
+    let bounds = [span("wait", waits), span("timeout", timeout.as_ref()), span("upload", upload.as_ref())];
+    let lines = bounds.into_iter().chain([priority, span("warmup", warmup.as_ref())]);
+    lines.flatten().collect()
 }

@@ -153,6 +153,11 @@ fn headings(kind: ProblemKind) -> [(&'static str, &'static str); 3] {
             ("网站响应超时", "本页背后的服务器未能及时响应。"),
             ("網站回應逾時", "本頁背後的伺服器未能及時回應。"),
         ],
+        ProblemKind::UploadTimeout => [
+            ("The upload took too long", "What you sent did not arrive in time. Please send it again."),
+            ("上传超时", "您提交的内容未能及时到达，请重新提交。"),
+            ("上傳逾時", "您送出的內容未能及時到達，請重新送出。"),
+        ],
         ProblemKind::Misconfigured => [
             ("Something is set up wrongly", "This site is not set up as it should be. Its operator has to see to it."),
             ("网站配置有误", "本网站的配置有问题，需要由运营者来处理。"),

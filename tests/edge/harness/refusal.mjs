@@ -27,6 +27,7 @@ const STATUS = {
   blocked: 403,
   origin_unreachable: 502,
   origin_timeout: 504,
+  upload_timeout: 408,
   misconfigured: 500,
 };
 

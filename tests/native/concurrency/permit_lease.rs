@@ -170,3 +170,15 @@ fn queue_is_no_longer_than_the_number_of_permits() {
     assert_eq!(waiting(Reserve::Nothing), 3, "requests of a lower priority do not count");
     assert_eq!(waiting(Reserve::Fifth), 0);
 }
+
+#[test]
+fn cap_10_cap_is_crowded_while_those_who_found_it_full_may_come_back() {
+    let mut lease = lease_with(1);
+    let id = id_of(next_step(&mut lease, EVENING));
+    assert!(!lease.is_crowded(EVENING), "nobody waits");
+    ask_and_observe(&mut lease, Reserve::Nothing, 0, reply_beside(9, 1), EVENING);
+    assert_eq!(next_step(&mut lease, EVENING), NextStep::Full);
+    assert!(lease.is_crowded(EVENING) && lease.is_crowded(at(3_900)));
+    assert!(!lease.is_crowded(at(4_000)), "a client is told to come back within three seconds");
+    lease.end(id);
+}

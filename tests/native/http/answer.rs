@@ -60,7 +60,8 @@ fn sdk_10_refusal_has_the_error_member_that_clients_look_for() {
     let to = recipient("GET", &[]);
     let blocked = Problem::blocked(policy.bindings[0].operator_message());
     assert_eq!(error(Answer::new(&blocked, &to, &policy.settings)), "permission_error");
-    for failure in [Failure::Misconfigured, Failure::OriginUnreachable, Failure::OriginTimeout, Failure::Unforeseen] {
+    let origins = [Failure::OriginUnreachable, Failure::OriginTimeout, Failure::UploadTimeout];
+    for failure in origins.into_iter().chain([Failure::Misconfigured, Failure::Unforeseen]) {
         assert_eq!(error(Answer::new(&Problem::failure(failure), &to, &policy.settings)), "api_error");
     }
 }

@@ -126,6 +126,7 @@ fn failure_is_a_problem_that_is_never_cached() {
         (Failure::Loop, 500, "misconfigured"),
         (Failure::OriginUnreachable, 502, "origin_unreachable"),
         (Failure::OriginTimeout, 504, "origin_timeout"),
+        (Failure::UploadTimeout, 408, "upload_timeout"),
         (Failure::Unforeseen, 503, "limiter_unavailable"),
     ] {
         let problem = Answer::new(&Problem::failure(failure), &recipient("GET", &[]), &Settings::default());

@@ -134,7 +134,7 @@ fn content_security_policy_admits_only_the_pages_own_parts() {
 
 #[test]
 fn page_without_a_wait_has_no_script() {
-    for failure in [Failure::Misconfigured, Failure::OriginUnreachable] {
+    for failure in [Failure::Misconfigured, Failure::OriginUnreachable, Failure::UploadTimeout] {
         let recipient = recipient("GET", &[("accept", "text/html"), ("accept-language", "zh")]);
         let page = Answer::new(&Problem::failure(failure), &recipient, &Settings::default()).body.unwrap();
         assert!(!page.contains("<script") && !page.contains("data-wait"), "{page}");

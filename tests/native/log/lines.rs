@@ -8,7 +8,7 @@ use penstock::identity::Subject;
 use penstock::limit::time::Span;
 use penstock::log::lines::{
     Effect, LoggedRequest, RefusalKey, blocked_line, cap_refusal_line, counted_line, misconfigured_line,
-    origin_failed_line, refusal_line,
+    origin_failed_line, refusal_line, upload_line,
 };
 use penstock::log::request_id::RequestId;
 use penstock::policy::{Block, Fault, Limit, Policy};
@@ -68,6 +68,19 @@ fn blocked_address_is_one_json_line_without_the_address() {
             r#"{"event":"would_refuse","reason":"blocked","binding":"base","caller":"abababababababababababababababab","#,
             r#""method":"GET","path":"/v1/items","request_id":"00000000000000ff","shadow":true}"#,
         )
+    );
+}
+
+#[test]
+fn slow_upload_is_one_json_line_and_so_is_the_count_of_many() {
+    assert_eq!(
+        upload_line("upload_timeout", Subject::from_bytes([0xab; 16]), request(&ray())),
+        r#"{"event":"refused","reason":"upload_timeout","caller":"abababababababababababababababab","method":"GET","path":"/v1/items","ray":"8f2a-LAX"}"#
+    );
+    let policy = Policy::read(&BTreeMap::new()).unwrap();
+    assert_eq!(
+        counted_line(&RefusalKey::Upload("upload_timeout"), 7, &policy),
+        r#"{"event":"refused","reason":"upload_timeout","count":7}"#
     );
 }
 

@@ -89,15 +89,15 @@ fn cfg_04_a_binding_without_effect_is_a_fault() {
     each_has_one_fault(&[
         (
             json!({ "LIMIT_X": { "route": "/x" } }),
-            "LIMIT_X: limits nothing, expected at least one of per_ip, per_key, global, in_flight, sockets, timeout, allow and block, or exempt = true",
+            "LIMIT_X: limits nothing, expected at least one of per_ip, per_key, global, in_flight, sockets, timeout, upload, allow and block, or exempt = true",
         ),
         (
             json!({ "LIMIT_BASE": {} }),
-            "LIMIT_BASE: limits nothing, expected at least one of per_ip, per_key, global, in_flight, sockets, timeout, allow and block, or exempt = true",
+            "LIMIT_BASE: limits nothing, expected at least one of per_ip, per_key, global, in_flight, sockets, timeout, upload, allow and block, or exempt = true",
         ),
         (
             json!({ "LIMIT_X": { "route": "/x", "exempt": false } }),
-            "LIMIT_X: limits nothing, expected at least one of per_ip, per_key, global, in_flight, sockets, timeout, allow and block, or exempt = true",
+            "LIMIT_X: limits nothing, expected at least one of per_ip, per_key, global, in_flight, sockets, timeout, upload, allow and block, or exempt = true",
         ),
         (
             json!({ "LIMIT_X": { "route": "/x", "exempt": true, "per_ip": "5/min", "global": "5/s" } }),

@@ -1,4 +1,4 @@
-//! `in_flight`, `sockets`, `wait`, `timeout`, `priority` and `warmup`.
+//! `in_flight`, `sockets`, `wait`, `timeout`, `upload`, `priority` and `warmup`.
 
 use std::rc::Rc;
 
@@ -25,7 +25,7 @@ fn a_cap_is_a_number_or_auto() {
 fn every_capacity_field_is_read() {
     let policy = policy(json!({ "LIMIT_FRONT_DOOR": {
         "route": "/x", "global": "5/s", "in_flight": "20", "sockets": "7", "wait": "100ms", "timeout": "10s",
-        "priority": "high", "warmup": "30s", "mode": "shadow", "on_error": "open",
+        "upload": "20s", "priority": "high", "warmup": "30s", "mode": "shadow", "on_error": "open",
     } }));
     let binding = &policy.bindings[0];
     let cap = |name: &str, most| {
@@ -41,13 +41,14 @@ fn every_capacity_field_is_read() {
     assert_eq!(binding.capacity.sockets, Some(cap("front-door/sockets", 7)));
     assert_eq!(binding.capacity.wait, Span::from_millis(100));
     assert_eq!(binding.capacity.timeout, Some(Span::from_secs(10)));
+    assert_eq!(binding.capacity.upload, Some(Span::from_secs(20)));
     assert_eq!(binding.capacity.warmup, Some(Span::from_secs(30)));
     assert_eq!(policy.priority(Some(binding)), Priority::High);
 }
 
 #[test]
 fn one_capacity_field_alone_makes_a_valid_binding() {
-    for (field, value) in [("in_flight", "1"), ("sockets", "1"), ("timeout", "1s")] {
+    for (field, value) in [("in_flight", "1"), ("sockets", "1"), ("timeout", "1s"), ("upload", "1s")] {
         policy(json!({ "LIMIT_X": { "route": "/x", field: value } }));
     }
     policy(json!({ "LIMIT_BASE": { "in_flight": "5" }, "LIMIT_X": { "route": "/x", "priority": "high" } }));
@@ -95,6 +96,7 @@ fn contradictory_fields_are_faults_with_their_locations() {
         ),
         (x(json!({ "in_flight": 5, "wait": "6s" })), "LIMIT_X.wait: \"6s\": out of bounds, expected 1ms to 5s"),
         (x(json!({ "timeout": "99ms" })), "LIMIT_X.timeout: \"99ms\": out of bounds, expected 100ms to 600s"),
+        (x(json!({ "upload": "11min" })), "LIMIT_X.upload: \"11min\": out of bounds, expected 100ms to 600s"),
         (
             x(json!({ "global": "5/day", "warmup": "30s" })),
             "LIMIT_X.warmup: there is no global rate here to open slowly: add one, or remove warmup",
@@ -172,6 +174,7 @@ fn no_value_means_unlimited() {
         ("sockets", values(&[&counts[..], &["auto"]].concat())),
         ("wait", values(&spans)),
         ("timeout", values(&spans)),
+        ("upload", values(&spans)),
         ("warmup", values(&spans)),
         ("priority", values(&["", "HIGH", "high ", "1"])),
     ];

@@ -11,7 +11,7 @@ fn under(mode: &str) -> Policy {
     policy(json!({
         "MODE": mode,
         "BLOCK": "203.0.113.7",
-        "LIMIT_BASE": { "per_ip": "5/min", "global": ["50/s", "9/day"], "warmup": "1min", "timeout": "5s" },
+        "LIMIT_BASE": { "per_ip": "5/min", "global": ["50/s", "9/day"], "warmup": "1min", "timeout": "5s", "upload": "6s" },
         "LIMIT_CAPS": { "route": "/caps", "in_flight": "auto", "sockets": 5, "wait": "1s", "priority": "high" },
         "LIMIT_SHADOW": { "route": "/shadow", "per_ip": "5/min", "mode": "shadow" },
         "LIMIT_OFF": { "route": "/off", "per_ip": "5/min", "block": "203.0.113.8", "mode": "off" },
@@ -39,6 +39,7 @@ fn what_is_no_limit_holds_in_every_mode() {
         let policy = under(mode);
         assert_eq!(policy.settings.access.block.to_string(), "203.0.113.7", "{mode}");
         assert_eq!(policy.timeout(None), Some(Span::from_secs(5)), "{mode}");
+        assert_eq!(policy.upload(None), Some(Span::from_secs(6)), "{mode}");
         let off = policy.binding("off").unwrap();
         assert!(off.off && off.limits.is_empty(), "{mode}");
         let caps = policy.binding("caps").unwrap();

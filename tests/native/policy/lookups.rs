@@ -5,20 +5,27 @@ use serde_json::json;
 use super::policy;
 
 #[test]
-fn a_timeout_is_that_of_the_binding_or_else_of_base() {
-    let policy = policy(json!({
-        "LIMIT_BASE": { "timeout": "10s" },
-        "LIMIT_A": { "route": "/a", "timeout": "60s" },
-        "LIMIT_B": { "route": "/b", "per_ip": "5/s" },
-        "LIMIT_C": { "route": "/c", "exempt": true },
-        "LIMIT_D": { "route": "/d", "exempt": true, "timeout": "2s" },
-    }));
-    let timeout = |path: &str| policy.timeout(policy.route("GET", "h", path)).map(|span| span.as_secs_up());
-    assert_eq!(timeout("/a"), Some(60));
-    assert_eq!(timeout("/b"), Some(10));
-    assert_eq!(timeout("/other"), Some(10));
-    assert_eq!(timeout("/c"), None, "an exempt binding does not meet base");
-    assert_eq!(timeout("/d"), Some(2));
+fn a_timeout_is_that_of_the_binding_or_else_of_base_and_so_is_upload() {
+    let fields = |secs: u64| (format!("{secs}s"), format!("{}s", secs + 1));
+    let vars = |[base, a, d]: [(String, String); 3]| {
+        json!({
+            "LIMIT_BASE": { "timeout": base.0, "upload": base.1 },
+            "LIMIT_A": { "route": "/a", "timeout": a.0, "upload": a.1 },
+            "LIMIT_B": { "route": "/b", "per_ip": "5/s" },
+            "LIMIT_C": { "route": "/c", "exempt": true },
+            "LIMIT_D": { "route": "/d", "exempt": true, "timeout": d.0, "upload": d.1 },
+        })
+    };
+    let policy = policy(vars([fields(10), fields(60), fields(2)]));
+    let of = |path: &str| {
+        let route = policy.route("GET", "h", path);
+        (policy.timeout(route).map(|span| span.as_secs_up()), policy.upload(route).map(|span| span.as_secs_up()))
+    };
+    assert_eq!(of("/a"), (Some(60), Some(61)));
+    assert_eq!(of("/b"), (Some(10), Some(11)));
+    assert_eq!(of("/other"), (Some(10), Some(11)));
+    assert_eq!(of("/c"), (None, None), "an exempt binding does not meet base");
+    assert_eq!(of("/d"), (Some(2), Some(3)));
 }
 
 #[test]

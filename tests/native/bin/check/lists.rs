@@ -28,6 +28,7 @@ fn caps_are_rows_of_the_table_and_their_other_fields_stand_below() {
 [vars.LIMIT_BASE]
 in_flight = "auto"
 timeout = "10s"
+upload = "20s"
 [vars.LIMIT_PAY]
 route = "/pay"
 in_flight = "200"
@@ -45,6 +46,7 @@ priority = "high"
         "  pay/in-flight   global  200 at once            -      -         1     enforce  closed",
         "  pay/sockets     global  50 at once             -      -         1     enforce  closed",
         "LIMIT_BASE.timeout: 10s",
+        "LIMIT_BASE.upload: 20s",
         "LIMIT_PAY.wait: 100ms",
         "LIMIT_PAY.priority: high",
     ];
