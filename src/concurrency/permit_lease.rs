@@ -72,8 +72,20 @@ pub enum NextStep {
 pub enum OriginOutcome {
     /// It was answered.
     Answered,
-    /// It failed: a 5xx, no answer in time, or none at all.
+    /// It failed: a 5xx, a 429, no answer in time, or none at all.
     Failed,
+}
+
+impl OriginOutcome {
+    /// The outcome of a request that the origin answered with this status. An origin says with 429
+    /// that it takes no more just now, and does so at once: such an answer says as little about its
+    /// speed as a 503.
+    pub fn of_status(status: u16) -> OriginOutcome {
+        match status {
+            429 | 500.. => OriginOutcome::Failed,
+            _ => OriginOutcome::Answered,
+        }
+    }
 }
 
 impl PermitLease {

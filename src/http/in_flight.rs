@@ -95,14 +95,15 @@ impl HeldPermits {
     /// body says nothing about the origin.
     pub async fn wait_for(&self, sent: SentRequest) -> Result<Response, NoAnswer> {
         let (answer, whole) = sent.answer(self.begun).await;
-        let fate = match &answer {
-            Ok(response) if response.status() < 500 => Some(OriginOutcome::Answered).filter(|_| whole.is_some()),
-            Err(NoAnswer::UploadLate) => None,
-            _ => Some(OriginOutcome::Failed),
+        let outcome = match &answer {
+            Ok(response) => OriginOutcome::of_status(response.status()),
+            Err(NoAnswer::UploadLate) => return answer,
+            Err(_) => OriginOutcome::Failed,
         };
-        if let Some(fate) = fate {
+        // An answer to a part of a request has no latency.
+        if outcome == OriginOutcome::Failed || whole.is_some() {
             let took = clock::now().since(whole.unwrap_or(self.begun));
-            self.guards.iter().for_each(|guard| guard.note(took, fate));
+            self.guards.iter().for_each(|guard| guard.note(took, outcome));
         }
         answer
     }

@@ -34,6 +34,42 @@ test("an adaptive cap grows from its floor while the origin stays as fast, up to
   assert.equal(tables.found.length, 1, "the found cap is stored");
 });
 
+test("CAP-12: an origin that says 429 when it is full is full, as one that says 503", async (t) => {
+  const vars = { LIMIT_MANY: { route: "/429", in_flight: "auto 2..40" }, LIMIT_BUSY: { route: "/503", in_flight: "auto 2..40" } };
+  const edge = await start(t, { vars });
+  const origin = { "/429": { under: 0 }, "/503": { under: 0 } };
+  edge.origin.handler = ({ url }, response) => {
+    const at = origin[url];
+    if (at.under >= 4) {
+      at.shed++;
+      return void response.writeHead(Number(url.slice(1))).end();
+    }
+    at.under++;
+    at.served++;
+    setTimeout(() => {
+      at.under--;
+      response.end("served");
+    }, 200);
+  };
+  await edge.run();
+  const forget = () => Object.values(origin).forEach((at) => Object.assign(at, { served: 0, shed: 0 }));
+  forget();
+  const end = performance.now() + 45_000;
+  const lanes = parallel(40, async (index) => {
+    while (performance.now() < end) {
+      const { status } = await edge.get(index % 2 ? "/429" : "/503", { ip });
+      if (status !== 200) await sleep(100);
+    }
+  });
+  await sleep(30_000);
+  forget();
+  await lanes;
+  const part = ({ served, shed }) => shed / (served + shed);
+  for (const [path, at] of Object.entries(origin)) t.diagnostic(`${path}: ${at.served} served, ${at.shed} shed in 15 s`);
+  assert.ok(part(origin["/429"]) < 0.6, "the cap follows");
+  assert.ok(origin["/429"].served > 120, "and leaves the origin its work");
+});
+
 /** Mean time that the origin below takes for a request, in milliseconds. */
 const SERVICE = 80;
 

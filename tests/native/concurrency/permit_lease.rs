@@ -5,10 +5,10 @@ mod priorities;
 mod questions;
 
 use crate::support::EVENING;
-use penstock::concurrency::permit_lease::{NextStep, PermitLease};
+use penstock::concurrency::permit_lease::{NextStep, OriginOutcome, PermitLease};
 use penstock::limit::time::{Span, Time};
 use penstock::policy::Size;
-use penstock::protocol::permits::{Holder, PermitAsk, PermitReply, Reserve, TERM};
+use penstock::protocol::permits::{Holder, OriginSample, PermitAsk, PermitReply, Reserve, TERM};
 
 const HOLDER: Holder = Holder { id: 7, life: 0 };
 const PATIENCE: Span = Span::from_millis(250);
@@ -180,5 +180,28 @@ fn cap_10_cap_is_crowded_while_those_who_found_it_full_may_come_back() {
     assert_eq!(next_step(&mut lease, EVENING), NextStep::Full);
     assert!(lease.is_crowded(EVENING) && lease.is_crowded(at(3_900)));
     assert!(!lease.is_crowded(at(4_000)), "a client is told to come back within three seconds");
+    lease.end(id);
+}
+
+#[test]
+fn cap_12_429_counts_as_a_failure_and_its_time_does_not() {
+    let mut lease = lease_with(1);
+    for (status, took, outcome) in [
+        (200, 100, OriginOutcome::Answered),
+        (404, 100, OriginOutcome::Answered),
+        (428, 100, OriginOutcome::Answered),
+        (429, 1, OriginOutcome::Failed),
+        (430, 100, OriginOutcome::Answered),
+        (499, 100, OriginOutcome::Answered),
+        (500, 1, OriginOutcome::Failed),
+        (503, 1, OriginOutcome::Failed),
+        (999, 1, OriginOutcome::Failed),
+    ] {
+        assert_eq!(OriginOutcome::of_status(status), outcome, "{status}");
+        lease.note(Span::from_millis(took), OriginOutcome::of_status(status));
+    }
+    let id = id_of(next_step(&mut lease, EVENING));
+    let OriginSample { ended, sum_ms, errors, .. } = question_of(next_step(&mut lease, EVENING)).sample.unwrap();
+    assert_eq!((ended, sum_ms, errors), (9, 500, 4));
     lease.end(id);
 }
