@@ -31,7 +31,8 @@
 //! - [`forward`]: the exchange with the origin where permits, a timeout or a trace depend on it
 //! - [`in_flight`]: the permits of one request, until it ends
 //! - [`permit_heartbeat`]: the sign once a second that a request is still in flight
-//! - `relay`: passes on bodies and WebSocket messages, and tells when they end
+//! - `relay`: passes on bodies, and tells when they end
+//! - `socket_relay`: passes on WebSocket messages, and tells when they end
 //! - [`request_bounds`]: ends a request whose body or origin takes too long
 //! - [`fetch_api`]: requests, responses and `fetch`, with few calls into JavaScript
 
@@ -61,4 +62,5 @@ pub mod request_log;
 pub mod respond;
 pub mod rpc;
 pub mod serve;
+mod socket_relay;
 pub mod target;
