@@ -74,48 +74,60 @@ export function tellsUnreached(response) {
   return UNREACHED.has(response.status) && response.headers.get("server") === "cloudflare";
 }
 
-/** Sends the request to `url` with one more header, within `bounds`; see `fetchWithin`. */
-export function send(request, url, name, value, encodeResponseBody, bounds) {
-  return fetchWithin(requestTo(url, request, name, value), { encodeResponseBody }, bounds);
+/**
+ * Sends the request to the origin within `bounds`; see `fetchWithin`. `text` has a line for the URL,
+ * two lines for each header that is not as the client sent it (its name, and its value or NUL for
+ * none), and a blank line.
+ */
+export function send(request, text, encodeResponseBody, bounds) {
+  const parts = text.split("\n");
+  const outgoing = requestTo(request, parts, parts.indexOf("", 1));
+  return fetchWithin(outgoing, { encodeResponseBody }, bounds);
 }
 
 /**
- * Sends the request to the origin and returns its response without calling the module again. The
- * first three of `lines` are the URL, the name and the value for `send`. The fourth lists the quota
- * tokens that the module takes back if the request does not reach the origin; mostly it is empty.
- * The rest are headers for `addHeaders`.
+ * Sends the request to the origin and returns its response without calling the module again. `text`
+ * begins as that of `send`. The line after the blank one lists the quota tokens that the module
+ * takes back if the request does not reach the origin; mostly it is empty. The rest are headers for
+ * `addHeaders`.
  *
  * The exchange goes on even when the module fails. The result tells `entry.js` that the response
  * comes by this promise, which rejects when the origin cannot be reached: with the runtime's error,
  * or with Cloudflare's `answer`. Either then has the `dayTokens` to take back.
  */
-export function forward(request, lines) {
-  return { forwarded: exchange(request, lines.split("\n")) };
+export function forward(request, text) {
+  return { forwarded: exchange(request, text.split("\n")) };
 }
 
 async function exchange(request, parts) {
-  const [url, name, value, dayTokens] = parts;
+  const blank = parts.indexOf("", 1);
+  const dayTokens = parts[blank + 1];
   let response;
   let begun = false;
   try {
-    const outgoing = requestTo(url, request, name, value);
+    const outgoing = requestTo(request, parts, blank);
     begun = true;
     response = await fetch(outgoing);
   } catch (error) {
-    throw dayTokens && !(begun && (await isReachable(url))) ? Object.assign(error, { dayTokens }) : error;
+    throw dayTokens && !(begun && (await isReachable(parts[0]))) ? Object.assign(error, { dayTokens }) : error;
   }
-  const answer = parts.length > 5 ? withHeaders(response, parts, 4) : response;
+  const answer = parts.length > blank + 3 ? withHeaders(response, parts, blank + 2) : response;
   if (dayTokens && tellsUnreached(response)) throw { dayTokens, answer };
   return answer;
 }
 
 /**
- * Returns a copy of the request for `url`, with one more header. A Request as the init of another
- * gives it everything: method, headers, body stream, redirect mode and signal.
+ * Returns a copy of the request for the URL `parts[0]`, with the headers in `parts` up to index
+ * `end`. A Request as the init of another gives it everything: method, headers, body stream,
+ * redirect mode and signal.
  */
-function requestTo(url, request, name, value) {
-  const outgoing = new Request(url, request);
-  outgoing.headers.append(name, value);
+function requestTo(request, parts, end) {
+  const outgoing = new Request(parts[0], request);
+  const { headers } = outgoing;
+  for (let at = 1; at < end; at += 2) {
+    if (parts[at + 1] === "\0") headers.delete(parts[at]);
+    else headers.set(parts[at], parts[at + 1]);
+  }
   return outgoing;
 }
 

@@ -26,13 +26,11 @@ mod js {
         #[wasm_bindgen(catch)]
         pub fn send(
             request: &Request,
-            url: &str,
-            name: &str,
-            value: &str,
+            text: &str,
             encoding: Option<&str>,
             bounds: &JsValue,
         ) -> Result<Array, JsValue>;
-        pub fn forward(request: &Request, lines: &str) -> JsValue;
+        pub fn forward(request: &Request, text: &str) -> JsValue;
         #[wasm_bindgen(js_name = isReachable)]
         pub fn is_reachable(url: &str) -> Promise;
         #[wasm_bindgen(js_name = tellsUnreached)]
@@ -40,8 +38,8 @@ mod js {
     }
 }
 
-/// Stands for a header that the client did not send. No header value can contain it (RFC 9110
-/// §5.5).
+/// Stands for a header that the client did not send, or that the origin must not get. No header
+/// value can contain it (RFC 9110 §5.5).
 const ABSENT: &str = "\0";
 
 /// The length of a body from which it is passed as bytes. As a string the runtime would convert it
@@ -107,27 +105,46 @@ pub fn add_headers(response: &Response, headers: &[Header]) -> Result<Response, 
     js::add_headers(response, &lines(headers))
 }
 
-/// Sends `request` to `url` with one more header, and adds `headers` to the response, all in
-/// JavaScript. The module is not called again, so the exchange goes on even when this instance
-/// fails. `day_tokens` go along, and come back if the request does not reach the origin.
+/// Sends `request` as `outgoing` says, and adds `headers` to the response, all in JavaScript. The
+/// module is not called again, so the exchange goes on even when this instance fails. `day_tokens`
+/// go along, and come back if the request does not reach the origin.
 ///
 /// The result is an object for `entry.js`, which returns the response to the client, or asks the
 /// module for an answer when the origin cannot be reached.
-pub fn forward(
-    request: &Request,
-    url: &str,
-    (name, value): (&str, &str),
-    day_tokens: &[DayTokens],
-    headers: &[Header],
-) -> JsValue {
-    let mut text = String::with_capacity(256);
-    for part in [url, "\n", name, "\n", value, "\n"] {
-        text.push_str(part);
-    }
+pub fn forward(request: &Request, outgoing: Outgoing, day_tokens: &[DayTokens], headers: &[Header]) -> JsValue {
+    let Outgoing(mut text) = outgoing;
+    text.push('\n');
     day_tokens::write(day_tokens, &mut text);
     text.push('\n');
     add_lines(&mut text, headers);
     js::forward(request, &text)
+}
+
+/// The URL of a request for the origin, and its headers that are not as the client sent them: a
+/// line for the URL, then a line for each header's name and a line for its value.
+#[derive(Clone, Debug)]
+pub struct Outgoing(String);
+
+impl Outgoing {
+    /// Makes a request for the URL that stands in `parts`.
+    pub fn to(parts: &[&str]) -> Outgoing {
+        let mut text = String::with_capacity(512);
+        text.extend(parts.iter().copied());
+        text.push('\n');
+        Outgoing(text)
+    }
+
+    /// Sets the header `name`, whatever the client sent. `None` removes it.
+    pub fn set(&mut self, name: &str, value: Option<&str>) {
+        for part in [name, "\n", value.unwrap_or(ABSENT), "\n"] {
+            self.0.push_str(part);
+        }
+    }
+
+    /// The URL.
+    pub fn url(&self) -> &str {
+        self.0.split('\n').next().unwrap_or_default()
+    }
 }
 
 /// A request's end without an answer of the origin, as the promise of [`forward`] tells it.
@@ -158,19 +175,19 @@ pub fn tells_unreached(response: &Response) -> bool {
     js::tells_unreached(response)
 }
 
-/// Sends `request` to `url` with one more header. `encoding` is the runtime's option
-/// `encodeResponseBody`. `bounds` can end the request.
+/// Sends `request` as `outgoing` says. `encoding` is the runtime's option `encodeResponseBody`.
+/// `bounds` can end the request.
 ///
 /// # Errors
 /// The runtime's, when it cannot even begin to send.
 pub fn send(
     request: &Request,
-    url: &str,
-    (name, value): (&str, &str),
+    outgoing: &Outgoing,
     encoding: Option<&str>,
     bounds: &RequestBounds<'_>,
 ) -> Result<SentRequest, JsValue> {
-    js::send(request, url, name, value, encoding, &bounds.to_js()).and_then(|sent| SentRequest::of(&sent))
+    let text = [&outgoing.0, "\n"].concat();
+    js::send(request, &text, encoding, &bounds.to_js()).and_then(|sent| SentRequest::of(&sent))
 }
 
 /// Writes each header as a line for its name and a line for its value.

@@ -47,7 +47,7 @@ impl Forward<'_> {
     /// The runtime's error, if it rejects a response that Penstock makes.
     pub async fn send(
         self,
-        origin_request: &OriginRequest<'_>,
+        origin_request: &OriginRequest,
         headers: &mut Vec<Header>,
         answered: impl FnOnce(),
         unreached: impl FnOnce(),

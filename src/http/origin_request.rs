@@ -2,12 +2,13 @@
 //! client, and WebSockets pass through.
 
 use crate::gate::day_tokens::DayTokens;
-use crate::http::fetch_api;
+use crate::http::fetch_api::{self, Outgoing};
 use crate::http::incoming::Incoming;
 use crate::http::loop_detection;
 use crate::http::rate_headers::Header;
 use crate::http::request_bounds::{RequestBounds, SentRequest};
-use std::borrow::Cow;
+use crate::identity::HeadersAndQuery;
+use crate::policy::Settings;
 use web_sys::{Request, Response, Url};
 use worker::wasm_bindgen::JsValue;
 
@@ -21,32 +22,25 @@ pub enum BodyEncoding {
     Raw,
 }
 
-/// A request for the origin: its URL there, and this deployment's loop mark.
+/// A request for the origin: its URL there, and the headers that are not the client's own.
 #[derive(Debug)]
-pub struct OriginRequest<'a> {
-    url: Cow<'a, str>,
-    own_mark: &'a str,
+pub struct OriginRequest {
+    outgoing: Outgoing,
 }
 
-impl<'a> OriginRequest<'a> {
-    /// Makes the request for `origin` (`https://host/prefix`). Without an `origin` it goes to its
-    /// own URL.
+impl OriginRequest {
+    /// Makes the request for the origin of `settings`. Without an `ORIGIN` it goes to its own URL.
+    /// `own_mark` is the mark of this deployment.
     ///
     /// # Errors
     /// The runtime's, when it does not parse a path that it has parsed before. No such path is
     /// known.
-    pub fn new(incoming: &Incoming<'a>, origin: Option<&str>, own_mark: &'a str) -> Result<OriginRequest<'a>, JsValue> {
-        let target = &incoming.target;
-        let url = match origin {
-            Some(origin) if target.may_have_dot_segments() => {
-                // Resolved behind a made-up host, since the client's own may not be a valid one.
-                let resolved = Url::new(&format!("http://host{}", target.path_and_query))?;
-                Cow::from([origin, &resolved.pathname(), &resolved.search()].concat())
-            }
-            Some(origin) => Cow::from([origin, target.path_and_query].concat()),
-            None => Cow::from(incoming.url),
-        };
-        Ok(OriginRequest { url, own_mark })
+    pub fn new(incoming: &Incoming<'_>, settings: &Settings, own_mark: &str) -> Result<OriginRequest, JsValue> {
+        let mut outgoing = to_origin(incoming, settings.origin.as_deref())?;
+        let received = incoming.header(loop_detection::HEADER);
+        let marks = received.map(|received| loop_detection::passed_on(&received, own_mark));
+        outgoing.set(loop_detection::HEADER, Some(marks.as_deref().unwrap_or(own_mark)));
+        Ok(OriginRequest { outgoing })
     }
 
     /// Sends `request` within `bounds`.
@@ -63,20 +57,34 @@ impl<'a> OriginRequest<'a> {
             BodyEncoding::Untouched => None,
             BodyEncoding::Raw => Some("manual"),
         };
-        fetch_api::send(request, &self.url, (loop_detection::HEADER, self.own_mark), encoding, bounds)
+        fetch_api::send(request, &self.outgoing, encoding, bounds)
     }
 
     /// Sends `request`, and adds `headers` to its response, without another call of the module. For
     /// a request that needs nothing else when its response comes; see [`fetch_api::forward`].
-    pub fn forward(&self, request: &Request, day_tokens: &[DayTokens], headers: &[Header]) -> JsValue {
-        fetch_api::forward(request, &self.url, (loop_detection::HEADER, self.own_mark), day_tokens, headers)
+    pub fn forward(self, request: &Request, day_tokens: &[DayTokens], headers: &[Header]) -> JsValue {
+        fetch_api::forward(request, self.outgoing, day_tokens, headers)
     }
 
     /// Whether the request may have reached the origin, although its answer did not come: the
     /// origin accepts connections.
     pub async fn may_have_arrived(&self) -> bool {
-        fetch_api::is_reachable(&self.url).await
+        fetch_api::is_reachable(self.outgoing.url()).await
     }
+}
+
+/// The request's URL at `origin` (`https://host/prefix`), or its own.
+fn to_origin(incoming: &Incoming<'_>, origin: Option<&str>) -> Result<Outgoing, JsValue> {
+    let target = &incoming.target;
+    Ok(match origin {
+        Some(origin) if target.may_have_dot_segments() => {
+            // Resolved behind a made-up host, since the client's own may not be a valid one.
+            let resolved = Url::new(&format!("http://host{}", target.path_and_query))?;
+            Outgoing::to(&[origin, &resolved.pathname(), &resolved.search()])
+        }
+        Some(origin) => Outgoing::to(&[origin, target.path_and_query]),
+        None => Outgoing::to(&[incoming.url]),
+    })
 }
 
 /// Returns `response` with `headers` in addition to its own. A switch of protocols (101) and a

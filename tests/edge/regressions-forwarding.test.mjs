@@ -15,6 +15,25 @@ test("CF-03: a request that passes two zones with Penstock is no loop", async (t
   assert.equal((await edge.get("/", { ip, host: "front.example", headers })).status, 500, "the same zone twice is a loop");
 });
 
+test("PRX-12: the origin gets no loop mark that a client has made up", async (t) => {
+  const vars = { LIMIT_BASE: { per_ip: "1000/min" }, LIMIT_CAP: { route: "/cap", in_flight: "9" } };
+  const marks = (edge) => edge.origin.last.lines.filter(([name]) => name === "penstock-hop").map(([, value]) => value);
+  for (const way of [{}, { outbound: true, origin: () => null }]) {
+    const edge = await start(t, { vars, ...way });
+    for (const path of ["/", "/cap"]) {
+      await edge.get(path, { ip });
+      const [own] = marks(edge);
+      assert.match(own, /^[0-9a-f]{32}$/);
+      const forged = [["penstock-hop", "mine"], ["Penstock-Hop", `${"g".repeat(32)}, <script>`]];
+      assert.equal((await edge.get(path, { ip, headers: forged })).status, 200);
+      assert.deepEqual(marks(edge), [own], path);
+      const other = "0123456789abcdef0123456789abcdef";
+      await edge.get(path, { ip, headers: [...forged, ["penstock-hop", other]] });
+      assert.deepEqual(marks(edge), [`${other}, ${own}`], "the mark of another deployment, by which it knows a loop");
+    }
+  }
+});
+
 test("a status above 599 of the origin passes through", async (t) => {
   const edge = await start(t, { vars: { LIMIT_BASE: { per_ip: "1000/min" } } });
   for (const status of [600, 999]) {
