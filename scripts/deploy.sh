@@ -26,7 +26,7 @@ fi
 wrangler d1 migrations apply DB --remote ${options[@]+"${options[@]}"}
 wrangler deploy ${options[@]+"${options[@]}"}
 
-# The secret belongs to a Worker, so there must be one first.
+# Secrets belong to a Worker, so there must be one first.
 secrets=$(wrangler secret list ${options[@]+"${options[@]}"} </dev/null 2>/dev/null || true)
 if ! grep -qE '"SECRET"|^SECRET\b' <<<"$secrets" && ! grep -q "SECRET is in plain text" <<<"$of_this"; then
   put="npx wrangler secret put SECRET${options[*]:+ ${options[*]}}"
@@ -38,4 +38,10 @@ if ! grep -qE '"SECRET"|^SECRET\b' <<<"$secrets" && ! grep -q "SECRET is in plai
     [yY]*) head -c 32 /dev/urandom | base64 | wrangler secret put SECRET ${options[@]+"${options[@]}"} ||
       say "It could not be set; all else is deployed." ;;
   esac
+fi
+
+if grep -q ': advice: .*ORIGIN_SECRET' <<<"$of_this" && ! grep -qE '"ORIGIN_SECRET"|^ORIGIN_SECRET\b' <<<"$secrets"; then
+  put="npx wrangler secret put ORIGIN_SECRET${options[*]:+ ${options[*]}}"
+  say "" "There is no ORIGIN_SECRET: unless something else locks the origin, callers who find its address go around every limit." \
+    "This prints and sets one, for the origin to ask for (docs/origin.md):  openssl rand -base64 32 | tee /dev/stderr | $put"
 fi

@@ -5,6 +5,7 @@ use crate::gate::day_tokens::{self, DayTokens};
 use crate::http::rate_headers::Header;
 use crate::http::request_bounds::{RequestBounds, SentRequest};
 use crate::runtime::promise::future_of;
+use std::fmt;
 use web_sys::{Request, Response};
 use worker::js_sys::{Array, JsString, Promise, Reflect};
 use worker::wasm_bindgen::{JsCast, JsValue};
@@ -121,9 +122,15 @@ pub fn forward(request: &Request, outgoing: Outgoing, day_tokens: &[DayTokens], 
 }
 
 /// The URL of a request for the origin, and its headers that are not as the client sent them: a
-/// line for the URL, then a line for each header's name and a line for its value.
-#[derive(Clone, Debug)]
+/// line for the URL, then a line for each header's name and a line for its value. `Debug` prints
+/// nothing of it, since a header may hold a secret.
 pub struct Outgoing(String);
+
+impl fmt::Debug for Outgoing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Outgoing(REDACTED)")
+    }
+}
 
 impl Outgoing {
     /// Makes a request for the URL that stands in `parts`.

@@ -101,9 +101,8 @@ impl Isolate {
         for Fault { location, problem } in &reading.near_misses {
             log::warning(location, problem);
         }
-        let secret = reading.written.settings.secret.as_ref();
-        if let Some(weakness) = secret.and_then(|secret| secret.weakness()) {
-            log::warning("SECRET", &weakness);
+        for (name, weakness) in reading.written.settings.weak_secrets() {
+            log::warning(name, &weakness);
         }
         let missing = missing_bindings(&reading.written, env);
         reading.faults.extend(missing);

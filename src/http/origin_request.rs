@@ -7,10 +7,13 @@ use crate::http::incoming::Incoming;
 use crate::http::loop_detection;
 use crate::http::rate_headers::Header;
 use crate::http::request_bounds::{RequestBounds, SentRequest};
-use crate::identity::HeadersAndQuery;
+use crate::identity::{HeadersAndQuery, Secret};
 use crate::policy::Settings;
 use web_sys::{Request, Response, Url};
 use worker::wasm_bindgen::JsValue;
+
+/// The request header that carries `ORIGIN_SECRET`. The origin gets it from Penstock alone.
+const SECRET_HEADER: &str = "Penstock-Origin-Secret";
 
 /// The treatment of a compressed body of the origin's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +43,8 @@ impl OriginRequest {
         let received = incoming.header(loop_detection::HEADER);
         let marks = received.map(|received| loop_detection::passed_on(&received, own_mark));
         outgoing.set(loop_detection::HEADER, Some(marks.as_deref().unwrap_or(own_mark)));
+        let secret = settings.origin.as_ref().and(settings.origin_secret.as_ref());
+        outgoing.set(SECRET_HEADER, secret.map(Secret::reveal));
         Ok(OriginRequest { outgoing })
     }
 

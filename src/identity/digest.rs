@@ -17,7 +17,7 @@ const LEAST_SECRET_LENGTH: usize = 16;
 /// The least number of different bytes in a `SECRET`. Random texts of 16 bytes have more.
 const LEAST_SECRET_VARIETY: usize = 6;
 
-/// The deployment's `SECRET`. `Debug` prints nothing of it.
+/// A secret text of the deployment. `Debug` prints nothing of it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -60,6 +60,11 @@ impl Secret {
     /// nothing.
     pub fn new(text: &str) -> Option<Secret> {
         (!text.trim().is_empty()).then(|| Secret(text.to_owned()))
+    }
+
+    /// Returns the text, for the one place that sends it.
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
     }
 
     /// Returns the reason why the secret may be guessed, without a word of it. `None`: it is long

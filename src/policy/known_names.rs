@@ -10,6 +10,7 @@ const SETTINGS: &[&str] = &[
     "MODE",
     "MISCONFIGURED",
     "ORIGIN",
+    "ORIGIN_SECRET",
     "KEY",
     "HEADERS",
     "CORS_ORIGINS",

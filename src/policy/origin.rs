@@ -1,5 +1,7 @@
-//! `ORIGIN`: the server that requests are forwarded to.
+//! `ORIGIN`: the server that requests are forwarded to; and `ORIGIN_SECRET`, by which it tells them
+//! from others.
 
+use crate::identity::Secret;
 use crate::policy::host::is_name;
 use crate::policy::path::is_pchar;
 
@@ -55,4 +57,17 @@ pub(super) fn authority_name(authority: &str) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Reads `ORIGIN_SECRET`, the value of a header. Space around it does not count, because stores of
+/// secrets often keep the end of the line.
+///
+/// A message never quotes the value.
+pub(super) fn parse_secret(text: &str) -> Result<Secret, String> {
+    let example = "such as `openssl rand -base64 32` prints";
+    let text = text.trim();
+    if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(format!("a space, or a character that cannot stand in a header, expected a text {example}"));
+    }
+    Secret::new(text).ok_or_else(|| format!("empty, expected a long random text {example}, or no ORIGIN_SECRET at all"))
 }

@@ -52,6 +52,9 @@ pub struct Settings {
     /// `ORIGIN` with its path prefix and without a slash at the end:
     /// `https://origin.example.com/v2`. `None`: requests go on to the origin of their route.
     pub origin: Option<String>,
+    /// `ORIGIN_SECRET`: sent to `ORIGIN` with every request, and to nobody else. `None`: the origin
+    /// knows Penstock's requests by other means, if at all.
+    pub origin_secret: Option<Secret>,
     /// `HEADERS`: the rate headers that answers carry.
     pub headers: HeaderStyle,
     /// `CORS_ORIGINS`: the web pages that may read a refusal.
@@ -81,6 +84,7 @@ impl Default for Settings {
             mode: Some(Mode::Enforce),
             misconfigured: Misconfigured::Closed,
             origin: None,
+            origin_secret: None,
             headers: HeaderStyle::Draft11,
             cors: Cors::default(),
             access: Access::default(),
@@ -92,6 +96,18 @@ impl Default for Settings {
             budget: None,
             retention_days: 35,
         }
+    }
+}
+
+impl Settings {
+    /// The secrets that can be guessed or that protect nothing, each with its problem. No problem
+    /// quotes a secret.
+    pub fn weak_secrets(&self) -> Vec<(&'static str, String)> {
+        let secrets = [("SECRET", &self.secret), ("ORIGIN_SECRET", &self.origin_secret)];
+        let weak = secrets.into_iter().filter_map(|(name, secret)| Some((name, secret.as_ref()?.weakness()?)));
+        let idle = self.origin_secret.is_some() && self.origin.is_none();
+        let idle = idle.then(|| ("ORIGIN_SECRET", "is sent to nobody, because there is no ORIGIN".to_owned()));
+        weak.chain(idle).collect()
     }
 }
 
@@ -118,9 +134,13 @@ pub(super) fn read(vars: &BTreeMap<String, Value>, faults: &mut Faults) -> Setti
 fn set(settings: &mut Settings, name: &str, value: &Value) -> Result<(), String> {
     match name {
         "ORIGIN" => {
-            // No message quotes ORIGIN or SECRET: both may hold a password.
+            // No message quotes ORIGIN or a secret: each may hold a password.
             let text = value.as_str().ok_or("not a text, expected a URL such as \"https://origin.example.com\"")?;
             settings.origin = Some(origin::parse(text)?);
+        }
+        "ORIGIN_SECRET" => {
+            let text = value.as_str().ok_or("not a text, expected a long random one")?;
+            settings.origin_secret = Some(origin::parse_secret(text)?);
         }
         "SECRET" => {
             let text = value.as_str().ok_or("not a text, expected a long random one")?;

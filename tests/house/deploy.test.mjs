@@ -97,3 +97,16 @@ test("a missing SECRET is told of, with the way to set it, and stops nobody", as
     assert.doesNotMatch((await deploy(options)).printed, /There is no SECRET/);
   }
 });
+
+test("a missing ORIGIN_SECRET is told of, where there is an ORIGIN, and nothing is made up for the origin", async () => {
+  const report = `${GOOD}top level: advice: … \`wrangler secret put ORIGIN_SECRET\` …\n`;
+  const secrets = '[{ "name": "SECRET", "type": "secret_text" }]';
+  const missing = await deploy({ report, secrets });
+  assert.deepEqual([missing.status, missing.calls], [0, ALL]);
+  assert.match(missing.printed, /There is no ORIGIN_SECRET: .*\n.*docs\/origin\.md.*wrangler secret put ORIGIN_SECRET/);
+  assert.doesNotMatch(missing.printed, /There is no SECRET/);
+  const both = '[{ "name": "SECRET" }, { "name": "ORIGIN_SECRET" }]';
+  for (const options of [{ report, secrets: both }, { secrets }]) {
+    assert.doesNotMatch((await deploy(options)).printed, /There is no ORIGIN_SECRET/);
+  }
+});

@@ -4,13 +4,16 @@ use penstock::limit::counted::counted;
 use penstock::limit::lease::PREPAY_DIVISOR;
 use penstock::limit::rate::Allowance;
 use penstock::limit::time::Span;
-use penstock::policy::{Binding, Limit, Misconfigured, Mode, Policy, Reading, Scope};
+use penstock::policy::{Binding, Limit, Misconfigured, Mode, Policy, Reading, Scope, Settings};
 
 /// More requests than this in a second, each with a call, are worth a warning.
 const MANY_CALLS: u64 = 25;
 
 /// A lease that is spent in less than this is spent before a call for the next one returns.
 const ROUND_TRIP: Span = Span::from_millis(20);
+
+/// A name in a path with as many changes from letters to digits or back is no word.
+const RANDOM_TURNS: usize = 4;
 
 /// Returns all warnings about `policy`, as it is written.
 pub fn warnings(policy: &Policy) -> Vec<String> {
@@ -20,8 +23,8 @@ pub fn warnings(policy: &Policy) -> Vec<String> {
         warnings
             .push("MISCONFIGURED is \"open\": should the configuration be broken, requests pass without limits".into());
     }
-    let weakness = settings.secret.as_ref().and_then(|secret| secret.weakness());
-    warnings.extend(weakness.map(|weakness| format!("SECRET {weakness}")));
+    warnings.extend(settings.weak_secrets().into_iter().map(|(name, weakness)| format!("{name} {weakness}")));
+    warnings.extend(settings.origin.as_deref().and_then(path_as_lock));
     warnings.extend(keys_alone(policy));
     let limits = policy.base.iter().chain(&policy.bindings).flat_map(|binding| &binding.limits);
     warnings.extend(limits.filter_map(small_burst));
@@ -35,6 +38,31 @@ fn mode(mode: Option<Mode>) -> Option<String> {
         None => "MODE is \"off\": limits and caps are not asked",
     };
     Some(format!("NOTHING IS ENFORCED: {effect}, and refuse nobody; BLOCK and timeout hold"))
+}
+
+/// Returns the line about the lock of an origin that anyone may reach, if there is an `ORIGIN`.
+/// Secrets are not in the file, so it is no warning: the lock may be there.
+pub fn origin_lock(settings: &Settings) -> Option<&'static str> {
+    (settings.origin.is_some() && settings.origin_secret.is_none()).then_some(
+        "if others can reach ORIGIN, let it refuse requests without the right Penstock-Origin-Secret; \
+         `wrangler secret put ORIGIN_SECRET` makes Penstock send it (docs/origin.md)",
+    )
+}
+
+/// Warns of an `ORIGIN` whose path is most likely there to be known by nobody.
+fn path_as_lock(origin: &str) -> Option<String> {
+    let (_, path) = origin.split_once("://")?.1.split_once('/')?;
+    let looks_random = |segment: &str| {
+        let mut marks = segment.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.is_ascii_digit());
+        let mut last = marks.next();
+        let turns = marks.filter(|mark| last.replace(*mark) != Some(*mark));
+        segment.to_ascii_lowercase().contains("secret") || turns.count() >= RANDOM_TURNS
+    };
+    path.split('/').any(looks_random).then(|| {
+        "the path of ORIGIN looks like a lock, but the origin tells it wherever it writes its own addresses into a page; \
+         `wrangler secret put ORIGIN_SECRET` makes a lock of a header, which no answer holds"
+            .to_owned()
+    })
 }
 
 /// Warns of bindings that count keys and no addresses. A key is a claim: a client that sends a new

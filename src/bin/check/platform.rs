@@ -122,8 +122,12 @@ pub fn warnings(deployment: &Deployment, policy: Option<&Policy>) -> Vec<String>
                 .to_owned(),
         );
     }
-    if deployment.vars.as_ref().is_some_and(|vars| vars.contains_key("SECRET")) {
-        warnings.push("SECRET is in plain text here; `wrangler secret put SECRET` keeps it out of the file".to_owned());
+    for secret in ["SECRET", "ORIGIN_SECRET"] {
+        if deployment.vars.as_ref().is_some_and(|vars| vars.contains_key(secret)) {
+            warnings.push(format!(
+                "{secret} is in plain text here; `wrangler secret put {secret}` keeps it out of the file"
+            ));
+        }
     }
     warnings
 }

@@ -55,8 +55,8 @@ pub fn report(file: &str) -> Result<String, String> {
     Err(format!("{file}: {}\n{}{fate}", counted(faults.len(), "fault"), faults.concat()))
 }
 
-/// Appends the limits and warnings of one deployment. Results of `write!` are ignored, because
-/// writing to a `String` cannot fail.
+/// Appends the limits, warnings and advice of one deployment. Results of `write!` are ignored,
+/// because writing to a `String` cannot fail.
 fn describe(deployment: &Deployment, policy: Option<&Policy>, others: &[Deployment], text: &mut String) {
     if !text.is_empty() {
         text.push('\n');
@@ -78,5 +78,8 @@ fn describe(deployment: &Deployment, policy: Option<&Policy>, others: &[Deployme
     let of_file = misplaced::missing_vars(deployment, others).into_iter();
     for warning in of_policy.chain(of_routes).chain(of_file).chain(platform::warnings(deployment, policy)) {
         let _ = writeln!(text, "{name}: warning: {warning}");
+    }
+    if let Some(advice) = policy.and_then(|policy| advice::origin_lock(&policy.settings)) {
+        let _ = writeln!(text, "{name}: advice: {advice}");
     }
 }

@@ -13,6 +13,7 @@ fn a_missing_var_has_its_default() {
         mode: Some(Mode::Enforce),
         misconfigured: Misconfigured::Closed,
         origin: None,
+        origin_secret: None,
         headers: HeaderStyle::Draft11,
         cors: Cors::default(),
         access: Access::default(),
@@ -30,13 +31,14 @@ fn a_missing_var_has_its_default() {
 #[test]
 fn every_given_var_is_read() {
     let given = settings(json!({
-        "MODE": "shadow", "MISCONFIGURED": "open", "ORIGIN": "https://origin.example.com/v2/", "HEADERS": "both", "TRACE": "header", "SECRET": "s", "IPV6_PREFIX": 48,
+        "MODE": "shadow", "MISCONFIGURED": "open", "ORIGIN": "https://origin.example.com/v2/", "HEADERS": "both", "TRACE": "header", "SECRET": "s", "ORIGIN_SECRET": " abc+/=\n", "IPV6_PREFIX": 48,
         "DURABLE_AFTER": "0s", "DEADLINE": "1s", "RETENTION": "90d", "BUDGET": "90000/day", "CORS_ORIGINS": "*", "ALLOW": "203.0.113.7",
     }));
     let expected = Settings {
         mode: Some(Mode::Shadow),
         misconfigured: Misconfigured::Open,
         origin: Some("https://origin.example.com/v2".to_owned()),
+        origin_secret: Secret::new("abc+/="),
         headers: HeaderStyle::Both,
         cors: Cors::default(),
         access: Access { allow: Nets(vec!["203.0.113.7".parse().unwrap()]), block: Nets::default() },
@@ -76,6 +78,22 @@ fn sec_01_no_message_repeats_a_secret() {
             "SECRET: not a text, expected a long random one",
         ]
     );
+    let unfit = "a space, or a character that cannot stand in a header, expected a text such as `openssl rand -base64 32` prints";
+    each_value_is_refused(
+        "ORIGIN_SECRET",
+        &[
+            (json!(4242), "not a text, expected a long random one"),
+            (
+                json!("\n"),
+                "empty, expected a long random text such as `openssl rand -base64 32` prints, or no ORIGIN_SECRET at all",
+            ),
+            (json!("hunter 2"), unfit),
+            (json!("hunter2\r\nX-Admin: 1"), unfit),
+            (json!("hünter2"), unfit),
+            (json!("hunter2\u{0}"), unfit),
+        ],
+    );
+    assert!(!format!("{:?}", policy(json!({ "ORIGIN_SECRET": "hunter2" }))).contains("hunter2"));
     each_value_is_refused("SECRET", &[(json!(" \n"), "empty, expected a long random text, or no SECRET at all")]);
     assert!(!format!("{:?}", policy(json!({ "SECRET": "hunter2" }))).contains("hunter2"));
 }

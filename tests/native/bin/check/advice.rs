@@ -70,6 +70,41 @@ fn sec_01_a_secret_that_can_be_guessed_is_warned_of_without_a_word_of_it() {
 }
 
 #[test]
+fn an_origin_secret_that_protects_nothing_is_warned_of_without_a_word_of_it() {
+    let secret = |name: &str, vars: &str| warnings(name, &format!("ORIGIN_SECRET = {vars}\n{BASE}"));
+    let found = secret("weak-origin-secret", "\"hunter2\"\nORIGIN = \"https://o.example.com\"");
+    assert!(found.iter().any(|warning| warning.starts_with("ORIGIN_SECRET can be guessed: ")), "{found:?}");
+    assert!(found.iter().any(|warning| warning.starts_with("ORIGIN_SECRET is in plain text here; ")), "{found:?}");
+    assert!(!found.iter().any(|warning| warning.contains("hunter2")), "{found:?}");
+    let idle = secret("idle-origin-secret", "\"0a1b2c3d4e5f60718293a4b5c6d7e8f9\"");
+    assert!(idle.contains(&"ORIGIN_SECRET is sent to nobody, because there is no ORIGIN".to_owned()), "{idle:?}");
+}
+
+#[test]
+fn the_lock_of_an_origin_is_advised() {
+    let lines = |name: &str, vars: &str| {
+        let run = with_vars(name, &format!("{vars}\n{BASE}"));
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let about = |what: &str| run.stdout.lines().filter(|line| line.contains(what)).count();
+        (about("advice: if others can reach ORIGIN"), about("warning: the path of ORIGIN looks like a lock"))
+    };
+    assert_eq!(lines("lock-none", ""), (0, 0));
+    let secret = "ORIGIN_SECRET = \"0a1b2c3d4e5f60718293a4b5c6d7e8f9\"";
+    assert_eq!(lines("lock-there", &format!("ORIGIN = \"https://o.example.com\"\n{secret}")), (0, 0));
+    for (index, path) in ["", "/", "/v2/base", "/api2024", "/s3-eu-west-1", "/2026/q4", "/oauth2/v1"].iter().enumerate()
+    {
+        let vars = format!("ORIGIN = \"https://a1b2c3d4.example.com{path}\"");
+        assert_eq!(lines(&format!("lock-plain-{index}"), &vars), (1, 0), "{path}");
+    }
+    for (index, path) in
+        ["/secret-7f3", "/v2/My-Secret", "/7f3a9c", "/x/k4f9b2m1", "/550e8400-e29b-41d4-a716"].iter().enumerate()
+    {
+        let vars = format!("ORIGIN = \"https://o.example.com{path}\"");
+        assert_eq!(lines(&format!("lock-path-{index}"), &vars), (1, 1), "{path}");
+    }
+}
+
+#[test]
 fn cfg_11_a_fast_rate_with_a_small_burst_is_warned_of_with_its_cost() {
     let global = |rate: &str| {
         let vars = format!("LIMIT_BASE = {{ global = \"{rate}\" }}");
