@@ -28,6 +28,7 @@
 //! Forwarding, which works with the runtime's own objects:
 //!
 //! - [`origin_request`]: the request for the origin
+//! - `forwarded`: the headers that tell an `ORIGIN` how the client asked
 //! - [`forward`]: the exchange with the origin where permits, a timeout or a trace depend on it
 //! - [`in_flight`]: the permits of one request, until it ends
 //! - [`permit_heartbeat`]: the sign once a second that a request is still in flight
@@ -41,6 +42,7 @@ pub mod answer;
 pub mod cors;
 pub mod fetch_api;
 pub mod forward;
+mod forwarded;
 pub mod in_flight;
 pub mod incoming;
 pub mod isolate;

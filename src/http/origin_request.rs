@@ -3,11 +3,12 @@
 
 use crate::gate::day_tokens::DayTokens;
 use crate::http::fetch_api::{self, Outgoing};
+use crate::http::forwarded;
 use crate::http::incoming::Incoming;
 use crate::http::loop_detection;
 use crate::http::rate_headers::Header;
 use crate::http::request_bounds::{RequestBounds, SentRequest};
-use crate::identity::{HeadersAndQuery, Secret};
+use crate::identity::{Address, HeadersAndQuery, Secret};
 use crate::policy::Settings;
 use web_sys::{Request, Response, Url};
 use worker::wasm_bindgen::JsValue;
@@ -33,18 +34,26 @@ pub struct OriginRequest {
 
 impl OriginRequest {
     /// Makes the request for the origin of `settings`. Without an `ORIGIN` it goes to its own URL.
-    /// `own_mark` is the mark of this deployment.
+    /// The client is at `address`, and `own_mark` is the mark of this deployment.
     ///
     /// # Errors
     /// The runtime's, when it does not parse a path that it has parsed before. No such path is
     /// known.
-    pub fn new(incoming: &Incoming<'_>, settings: &Settings, own_mark: &str) -> Result<OriginRequest, JsValue> {
+    pub fn new(
+        incoming: &Incoming<'_>,
+        address: &Address,
+        settings: &Settings,
+        own_mark: &str,
+    ) -> Result<OriginRequest, JsValue> {
         let mut outgoing = to_origin(incoming, settings.origin.as_deref())?;
         let received = incoming.header(loop_detection::HEADER);
         let marks = received.map(|received| loop_detection::passed_on(&received, own_mark));
         outgoing.set(loop_detection::HEADER, Some(marks.as_deref().unwrap_or(own_mark)));
         let secret = settings.origin.as_ref().and(settings.origin_secret.as_ref());
         outgoing.set(SECRET_HEADER, secret.map(Secret::reveal));
+        if settings.origin.is_some() && settings.forwarded {
+            forwarded::set(&mut outgoing, incoming.url, &incoming.target, address);
+        }
         Ok(OriginRequest { outgoing })
     }
 

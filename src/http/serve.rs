@@ -155,7 +155,7 @@ async fn handle(cx: &RequestContext<'_>) -> Result<JsValue, JsValue> {
     let mut headers = rate_headers.passed();
     let day_tokens = &decision.day_tokens;
     let unreached = || cx.take_back(&plan, day_tokens);
-    let origin_request = OriginRequest::new(cx.incoming, &policy.settings, &hop);
+    let origin_request = OriginRequest::new(cx.incoming, &address, &policy.settings, &hop);
     let origin_request = origin_request.inspect_err(|_| unreached())?;
     let (upload, timeout) = (policy.upload(route), policy.timeout(route));
     if permits.is_empty() && upload.is_none() && timeout.is_none() && trace.is_none() {

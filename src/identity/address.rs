@@ -85,6 +85,11 @@ impl Address {
         }
     }
 
+    /// The full address, for the origin alone. `None`: no address could be read.
+    pub fn for_origin(&self) -> Option<String> {
+        self.sent.map(|address| address.to_string())
+    }
+
     /// Whether no address could be read.
     pub fn is_unknown(&self) -> bool {
         self.caller == Caller::Unknown

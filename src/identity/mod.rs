@@ -5,8 +5,8 @@
 //!         ─▶ KeySources::read ─▶ RawKey  ─┴─▶ Digester ─▶ Subject
 //! ```
 //!
-//! **Invariant:** no raw key and no address leaves this folder. The rest of Penstock sees a
-//! [`Subject`].
+//! **Invariant:** no raw key and no address leaves this folder, but for the address that `ORIGIN`
+//! is told. The rest of Penstock sees a [`Subject`].
 //!
 //! - `address`: the client's address, read from the one header that Cloudflare writes;
 //! - `cookie`: one value of a `Cookie` header;

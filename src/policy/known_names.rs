@@ -11,6 +11,7 @@ const SETTINGS: &[&str] = &[
     "MISCONFIGURED",
     "ORIGIN",
     "ORIGIN_SECRET",
+    "FORWARDED",
     "KEY",
     "HEADERS",
     "CORS_ORIGINS",

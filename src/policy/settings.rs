@@ -55,6 +55,8 @@ pub struct Settings {
     /// `ORIGIN_SECRET`: sent to `ORIGIN` with every request, and to nobody else. `None`: the origin
     /// knows Penstock's requests by other means, if at all.
     pub origin_secret: Option<Secret>,
+    /// `FORWARDED`: whether `ORIGIN` is told the client's host, scheme and address.
+    pub forwarded: bool,
     /// `HEADERS`: the rate headers that answers carry.
     pub headers: HeaderStyle,
     /// `CORS_ORIGINS`: the web pages that may read a refusal.
@@ -85,6 +87,7 @@ impl Default for Settings {
             misconfigured: Misconfigured::Closed,
             origin: None,
             origin_secret: None,
+            forwarded: true,
             headers: HeaderStyle::Draft11,
             cors: Cors::default(),
             access: Access::default(),
@@ -142,6 +145,7 @@ fn set(settings: &mut Settings, name: &str, value: &Value) -> Result<(), String>
             let text = value.as_str().ok_or("not a text, expected a long random one")?;
             settings.origin_secret = Some(origin::parse_secret(text)?);
         }
+        "FORWARDED" => settings.forwarded = value::choice(value, &[("x-forwarded", true), ("none", false)])?,
         "SECRET" => {
             let text = value.as_str().ok_or("not a text, expected a long random one")?;
             settings.secret = Some(Secret::new(text).ok_or("empty, expected a long random text, or no SECRET at all")?);

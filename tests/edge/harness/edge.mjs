@@ -128,6 +128,13 @@ class Edge {
     return this.send({ method: "POST", path, ...options });
   }
 
+  /**
+   * Has the runtime make a request for `url` itself, as if it had come under that scheme and host.
+   */
+  dispatch(url, options = {}) {
+    return this.#runtime.dispatchFetch(url, { redirect: "manual", ...options });
+  }
+
   /** Asks for `path` until it is admitted; returns how many milliseconds that took. */
   untilAdmitted(path, options = {}) {
     return untilAdmitted(() => this.get(path, options));

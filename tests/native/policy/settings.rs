@@ -14,6 +14,7 @@ fn a_missing_var_has_its_default() {
         misconfigured: Misconfigured::Closed,
         origin: None,
         origin_secret: None,
+        forwarded: true,
         headers: HeaderStyle::Draft11,
         cors: Cors::default(),
         access: Access::default(),
@@ -31,7 +32,7 @@ fn a_missing_var_has_its_default() {
 #[test]
 fn every_given_var_is_read() {
     let given = settings(json!({
-        "MODE": "shadow", "MISCONFIGURED": "open", "ORIGIN": "https://origin.example.com/v2/", "HEADERS": "both", "TRACE": "header", "SECRET": "s", "ORIGIN_SECRET": " abc+/=\n", "IPV6_PREFIX": 48,
+        "MODE": "shadow", "MISCONFIGURED": "open", "ORIGIN": "https://origin.example.com/v2/", "HEADERS": "both", "TRACE": "header", "SECRET": "s", "FORWARDED": "none", "ORIGIN_SECRET": " abc+/=\n", "IPV6_PREFIX": 48,
         "DURABLE_AFTER": "0s", "DEADLINE": "1s", "RETENTION": "90d", "BUDGET": "90000/day", "CORS_ORIGINS": "*", "ALLOW": "203.0.113.7",
     }));
     let expected = Settings {
@@ -39,6 +40,7 @@ fn every_given_var_is_read() {
         misconfigured: Misconfigured::Open,
         origin: Some("https://origin.example.com/v2".to_owned()),
         origin_secret: Secret::new("abc+/="),
+        forwarded: false,
         headers: HeaderStyle::Both,
         cors: Cors::default(),
         access: Access { allow: Nets(vec!["203.0.113.7".parse().unwrap()]), block: Nets::default() },
