@@ -1,5 +1,6 @@
 // A running edge: the built Worker in the real runtime, its Durable Objects and its D1 database on
 // disk, a recording origin behind it, and a clock that stands still until a test moves it.
+import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -42,15 +43,18 @@ export const DAY = 24 * HOUR;
  * - `outbound`: whether every request of the Worker goes to the recording origin.
  * - `port`: where the first isolate listens.
  * - `inspect`: whether `collect` works.
+ * - `stored`: an archive of state to begin with, `{ file, migrations }`: its path, and how many
+ *   files of migrations its database has had.
  */
 export async function start(
   t,
-  { vars = {}, at = NOON, isolates = 1, origin: asOrigin = (url) => url, outbound = false, port = 0, inspect = false } = {},
+  { vars = {}, at = NOON, isolates = 1, origin: asOrigin = (url) => url, outbound = false, port = 0, inspect = false, stored } = {},
 ) {
   const origin = await Origin.listen();
   const state = await mkdtemp(join(existsSync(MEMORY) ? MEMORY : tmpdir(), "penstock-edge-"));
+  if (stored) execFileSync("tar", ["-xzf", stored.file, "-C", state]);
   const all = { ORIGIN: asOrigin(origin.url), KEY: "header:x-api-key, bearer", DEADLINE: "5s", ...vars };
-  const edge = new Edge({ vars: all, at, isolates, outbound, port, inspect, origin, state });
+  const edge = new Edge({ vars: all, at, isolates, outbound, port, inspect, stored, origin, state });
   t.after(async () => {
     try {
       await edge.stop();
@@ -89,7 +93,8 @@ class Edge {
     const { runtime, urls } = await startRuntime(ROOT, options, given, (line) => this.logs.push(line));
     this.#runtime = runtime;
     this.#urls = urls;
-    if (!this.migrated) for (const statement of await migrations(ROOT)) await this.d1(statement);
+    const applied = this.#options.stored?.migrations;
+    if (!this.migrated) for (const statement of await migrations(ROOT, applied)) await this.d1(statement);
     this.migrated = true;
   }
 

@@ -69,10 +69,10 @@ async function loadModules(root, { token, at }) {
   return [...(await Promise.all(own)), given, ...built];
 }
 
-/** The statements of the project's migrations, in their order. */
-export async function migrations(root) {
+/** The statements of the project's migrations after the first `applied` files, in their order. */
+export async function migrations(root, applied = 0) {
   const folder = join(root, "migrations");
-  const files = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();
+  const files = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort().slice(applied);
   const texts = await Promise.all(files.map((file) => readFile(join(folder, file), "utf8")));
   const statements = texts.flatMap((text) => text.replace(/--.*$/gm, "").split(";"));
   return statements.filter((statement) => statement.trim());
