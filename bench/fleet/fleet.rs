@@ -294,8 +294,8 @@ impl Fleet {
             }
             Event::ActorCrash => {
                 let mut counter = Buckets::default();
-                if let Some((id, tat)) = self.disk.0.get() {
-                    counter.restore(id, tat);
+                if let Some((id, debt)) = self.disk.0.get() {
+                    counter.restore(id, debt);
                 }
                 self.counter.replace(counter);
                 self.next(self.setup.actor_crashes, Event::ActorCrash);

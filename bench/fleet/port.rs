@@ -4,7 +4,8 @@ use super::sim::OneShot;
 use penstock::actor::rates::buckets::BucketStore;
 use penstock::ledger::{Added, Entry, Ledger, UnusedQuota};
 use penstock::limit::bucket_table::BucketId;
-use penstock::limit::time::{Span, Time};
+use penstock::limit::debt::SavedDebt;
+use penstock::limit::time::Span;
 use penstock::limit::warmup::SavedWarmup;
 use penstock::protocol::rates::{ActorKey, Actors, Ask, CallError, Reply};
 use std::cell::{Cell, RefCell};
@@ -49,16 +50,24 @@ impl Actors for Port {
 
 /// A disk with one row.
 #[derive(Default)]
-pub struct OneRow(pub Cell<Option<(BucketId, Time)>>);
+pub struct OneRow(pub Cell<Option<(BucketId, SavedDebt)>>);
 
 impl BucketStore for OneRow {
-    fn save(&self, id: BucketId, tat: Time) -> Result<u32, String> {
-        self.0.set(Some((id, tat)));
+    fn save(&self, id: BucketId, debt: SavedDebt) -> Result<u32, String> {
+        self.0.set(Some((id, debt)));
         Ok(1)
     }
 
     fn save_warm(&self, _: BucketId, _: &SavedWarmup) -> Result<u32, String> {
         Err("nothing warms up here".into())
+    }
+
+    fn forget(&self, _: BucketId) -> Result<u32, String> {
+        Err("nothing is kept under a printed name here".into())
+    }
+
+    fn save_former(&self, _: &str, _: &str) -> Result<u32, String> {
+        Err("nothing is kept under a printed name here".into())
     }
 }
 

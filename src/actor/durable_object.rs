@@ -29,7 +29,7 @@ pub struct BucketActor {
 impl DurableObject for BucketActor {
     fn new(state: State, env: Env) -> Self {
         let sql = || state.storage().sql();
-        let (rates, permits) = (RateService::new(sql(), env.d1("DB").ok()), PermitService::new(sql()));
+        let (rates, permits) = (RateService::new(sql(), env), PermitService::new(sql()));
         BucketActor { state, rates, permits, alarm: Alarm::default() }
     }
 

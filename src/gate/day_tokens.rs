@@ -12,7 +12,7 @@ use core::fmt::Write;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DayTokens {
     /// The limit's number in the policy.
-    pub limit: u32,
+    pub limit: u64,
     /// The number of tokens.
     pub tokens: u64,
     /// The end of their day, in Unix seconds; `None` where the isolate has counted them alone.
@@ -38,7 +38,6 @@ pub fn read(line: &str) -> Vec<DayTokens> {
         let mut numbers = text.split(' ').map(|number| number.parse().ok());
         let mut next = || -> Option<u64> { numbers.next()? };
         let (limit, tokens, until, at) = (next()?, next()?, next()?, next()?);
-        let limit = u32::try_from(limit).ok()?;
         Some(DayTokens { limit, tokens, until: (until > 0).then_some(until), at: Time::from_nanos(at) })
     };
     line.split(';').filter_map(item).collect()

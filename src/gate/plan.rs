@@ -26,8 +26,7 @@ pub struct Plan<'p> {
     /// The address's limits, then those of each key. Their actors are asked side by side; where
     /// several refuse, the first group counts as the one that refused.
     pub caller_limits: Vec<LimitGroup<'p>>,
-    /// Shared limits, one actor each: those of the narrower binding before base's, and rates
-    /// before quotas.
+    /// Shared limits, one actor for each binding: rates before quotas.
     pub shared_limits: Vec<LimitGroup<'p>>,
     /// The caller, as fair shares count it: by its key, where a limit counts that, else by its
     /// address. `None` only in the plan of an allow-listed address.
@@ -64,13 +63,15 @@ impl<'p> Plan<'p> {
             }
         }
         for binding in route.into_iter().chain(&policy.base) {
-            plan.shared_limits.extend(of(binding, Scope::Global).map(|limit| LimitGroup {
-                actor: ActorKey::Shared(limit.name.as_str().into()),
-                subject: None,
-                limits: vec![limit],
-            }));
+            let mut limits: Vec<&Limit> = of(binding, Scope::Global).collect();
+            if !limits.is_empty() {
+                limits.sort_by_key(|limit| limit.is_quota());
+                // The place of a limit in its list may change, so its name can be no part of this.
+                let actor = ActorKey::Shared(binding.shared_actor.as_str().into());
+                plan.shared_limits.push(LimitGroup { actor, subject: None, limits });
+            }
         }
-        plan.shared_limits.sort_by_key(|group| group.limits.iter().any(|limit| limit.is_quota()));
+        plan.shared_limits.sort_by_key(|group| group.limits.iter().all(|limit| limit.is_quota()));
         plan
     }
 

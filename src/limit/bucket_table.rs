@@ -2,12 +2,13 @@
 //! the table, so it may be dropped at any time. A bucket in debt is never dropped, so no client can
 //! lose its debt by filling the table with others.
 
+use crate::limit::debt::Debt;
 use crate::limit::lease::SavedTat;
 use crate::limit::time::{Span, Time};
 use hashbrown::HashMap;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// The name of one bucket: a digest of its limit and its subject.
+/// The name of one bucket: a digest of its counter and its subject.
 pub type BucketId = u128;
 
 /// The least time between two sweeps of a table at its capacity. A sweep takes time in proportion
@@ -34,10 +35,10 @@ pub struct Full {
 }
 
 /// The state of one bucket.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bucket {
-    /// The TAT; a time in the past for a full bucket.
-    pub tat: Time,
+    /// The tokens that are taken and not repaid.
+    pub debt: Debt,
     /// The TAT that the disk has for the bucket.
     pub saved: SavedTat,
 }
@@ -89,12 +90,7 @@ impl BucketTable {
 
     /// The bucket `id`; a full bucket if the table does not have it.
     pub fn get(&self, id: BucketId) -> Bucket {
-        self.buckets.get(&id).copied().unwrap_or_default()
-    }
-
-    /// The TAT of the bucket `id`; the epoch if the table does not have it.
-    pub fn tat(&self, id: BucketId) -> Time {
-        self.get(id).tat
+        self.buckets.get(&id).cloned().unwrap_or_default()
     }
 
     /// Makes sure that [`put`](BucketTable::put) has room for each of `ids`.
@@ -108,7 +104,7 @@ impl BucketTable {
         }
         if new > 0 && self.buckets.len().saturating_add(new) > self.capacity {
             if self.places.swept != self.swept || self.places.free_at.is_empty() {
-                self.places.look(self.buckets.values().map(|bucket| bucket.tat), self.swept);
+                self.places.look(self.buckets.values().map(|bucket| bucket.debt.rests_at()), self.swept);
             }
             return Err(Full { wait: self.places.next_wait(now).max(SWEEP_EVERY) });
         }
@@ -120,13 +116,18 @@ impl BucketTable {
         self.buckets.insert(id, bucket);
     }
 
+    /// Takes out the bucket `id`; `None` if the table does not have it.
+    pub fn remove(&mut self, id: BucketId) -> Option<Bucket> {
+        self.buckets.remove(&id)
+    }
+
     /// Drops the full buckets, unless a table at its capacity was swept less than [`SWEEP_EVERY`]
     /// ago.
     fn sweep(&mut self, now: Time) {
         if self.swept.plus(SWEEP_EVERY) > now && self.buckets.len() >= self.capacity {
             return;
         }
-        self.buckets.retain(|_, bucket| bucket.tat > now);
+        self.buckets.retain(|_, bucket| bucket.debt.rests_at() > now);
         self.swept = now;
         // Twice the buckets in debt: the cost of a sweep is then spread over as many insertions.
         self.sweep_at = self.buckets.len().saturating_mul(2).clamp(SWEEP_FROM.min(self.capacity), self.capacity);

@@ -8,6 +8,7 @@
 //! - [`rate`]: a rate or quota with its bounds, and its canonical text.
 //! - [`calendar`]: time zones, and the local day that a quota counts.
 //! - [`gcra`]: the algorithm that decides about a rate.
+//! - [`debt`]: the debt of a bucket, and what becomes of it when its limit is edited.
 //! - [`bucket_table`]: the state of many buckets, in bounded memory.
 //! - [`day_counter`]: the tokens used of one day's quota.
 //! - [`lease`]: tokens taken ahead of their use, and why no more are admitted by it.
@@ -22,6 +23,7 @@ pub mod bucket_table;
 pub mod calendar;
 pub mod counted;
 pub mod day_counter;
+pub mod debt;
 pub mod gcra;
 pub mod jitter;
 pub mod lease;

@@ -46,8 +46,8 @@ pub struct LoggedRequest<'a> {
 /// The refusals that are counted together when they have no lines of their own.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RefusalKey {
-    /// Refusals by a limit, which is given by its number in the policy.
-    Limit(u32, Reason, Effect),
+    /// Refusals by a limit, which is given by its number.
+    Limit(u64, Reason, Effect),
     /// Refusals by a cap.
     Cap {
         /// The cap's name.

@@ -54,8 +54,9 @@ impl<'a> Allowed<'a> {
         self.scope == Scope::Global && (self.entries.is_empty() || self.entries.iter().any(is_rate))
     }
 
-    /// Makes the limits of the binding called `binding`. Where `on_error` is not given, `global`
-    /// limits are closed and the others local. `warmup` is for `global` ones.
+    /// Makes the limits of the binding called `binding`, still without their counters. Where
+    /// `on_error` is not given, `global` limits are closed and the others local. `warmup` is for
+    /// `global` ones.
     pub(super) fn into_limits(
         self,
         binding: &str,
@@ -78,6 +79,7 @@ impl<'a> Allowed<'a> {
                 name,
                 header_item: String::new(),
                 binding,
+                counter: String::new(),
                 number: 0,
                 scope,
                 allowance,

@@ -13,7 +13,7 @@ use crate::policy::limit::{Limit, MODES, Mode, ON_ERROR, SCOPES};
 use crate::policy::operator_message::{self, OperatorMessage};
 use crate::policy::route::Pattern;
 use crate::policy::route_table::WrittenRoute;
-use crate::policy::{settings, value};
+use crate::policy::{counter, settings, value};
 
 /// The var of the one binding without a route.
 pub(super) const BASE: &str = "LIMIT_BASE";
@@ -28,6 +28,8 @@ pub struct Binding {
     /// `per_ip`, `per_key` and `global`, in this order, and as listed within each. Requests meet
     /// them in the same order.
     pub limits: Vec<Limit>,
+    /// The name of the actor that keeps the `global` limits.
+    pub shared_actor: String,
     /// `exempt`: its requests meet no limit at all, not even those of base.
     pub exempt: bool,
     /// `mode = "off"`: the binding has no limits. It still takes its routes from less specific
@@ -104,13 +106,15 @@ pub(super) fn read(
     for allowed in &allowed {
         allowed.check_cost(cost, &table, faults);
     }
-    let limits = mode.map_or_else(Vec::new, |mode| {
+    let mut limits = mode.map_or_else(Vec::new, |mode| {
         allowed
             .into_iter()
             .flat_map(|allowed| allowed.into_limits(&name, cost, mode, on_error, capacity.warmup))
             .collect()
     });
+    counter::name_counters(&mut limits);
     let binding = Binding {
+        shared_actor: format!("{name}/global"),
         name,
         routes: routes.iter().map(|route| route.pattern.clone()).collect(),
         limits,

@@ -19,9 +19,11 @@ pub struct Limit {
     pub header_item: String,
     /// The name of its binding: `login`, `base`.
     pub binding: String,
-    /// The position among all limits of the policy, from 0. It is a short name of the limit within
-    /// one isolate, because its policy never changes.
-    pub number: u32,
+    /// The identity of its counter, which does not depend on the limit's place, count or burst; see
+    /// [`counter`](crate::policy::counter).
+    pub counter: String,
+    /// A digest of `counter`: the limit's short name within one isolate.
+    pub number: u64,
     /// The requests that are counted together.
     pub scope: Scope,
     /// The rate or quota.
@@ -60,9 +62,8 @@ impl Limit {
         }
     }
 
-    /// Sets the parts that follow from the others and from the limit's place in the policy.
-    pub(super) fn complete(&mut self, number: u32) {
-        self.number = number;
+    /// Sets the parts that follow from the others.
+    pub(super) fn complete(&mut self) {
         self.header_item = format!("\"{}\";q={};w={}", self.name, self.count(), self.window_secs());
     }
 

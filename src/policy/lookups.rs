@@ -36,7 +36,7 @@ impl Policy {
 
     /// Returns the limit with this [`number`](Limit::number), and its binding. `None`: there is no
     /// such limit.
-    pub fn limit(&self, number: u32) -> Option<(&Binding, &Limit)> {
+    pub fn limit(&self, number: u64) -> Option<(&Binding, &Limit)> {
         self.all_bindings().find_map(|binding| {
             let mut limits = binding.limits.iter();
             limits.find(|limit| limit.number == number).map(|limit| (binding, limit))

@@ -26,6 +26,7 @@
 //! - `model`: [`Policy`], the whole configuration;
 //! - `binding`: one `LIMIT_` table, and reading it;
 //! - `limit`: one limit, and its choices `scope`, `mode` and `on_error`;
+//! - `counter`: the identity of what a limit counts, by which everything is stored;
 //! - `capacity`: caps, waits, timeouts and warm-up of one binding, and reading them;
 //! - `priority`: the order in which requests are refused when the system is full;
 //! - `access`: the address lists `ALLOW` and `BLOCK`, and reading them;
@@ -60,6 +61,7 @@ mod allowed;
 mod binding;
 pub mod capacity;
 mod cors;
+pub mod counter;
 mod deployment_mode;
 mod edit_distance;
 pub mod fault;

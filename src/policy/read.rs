@@ -92,9 +92,7 @@ impl Reading {
         priority_effect::find_unused(base.as_ref(), &bindings, &priorities, &mut faults);
         priority_effect::set_highest(base.as_mut(), &mut bindings);
         let limits = base.iter_mut().chain(&mut bindings).flat_map(|binding| &mut binding.limits);
-        for (limit, number) in limits.zip(0..) {
-            limit.complete(number);
-        }
+        limits.for_each(|limit| limit.complete());
         let routes = RouteTable::new(bindings.iter().map(|binding| &binding.routes));
         let written = Policy { base, bindings, settings, routes };
         Reading { written, faults: faults.into_vec(), near_misses: near_misses.into_vec(), broken }

@@ -50,8 +50,11 @@ pub struct Ask {
 /// The part of a question about one limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Demand {
-    /// The limit's name, such as `login/ip`.
+    /// The limit's printed name, such as `login/ip`.
     pub limit: String,
+    /// The limit's counter, such as `login ip rate 60s`. `None` in the question of an earlier
+    /// version, which knows the printed name alone.
+    pub counter: Option<String>,
     /// The rate or the quota.
     pub terms: Terms,
     /// Tokens that the request takes, at most the burst or the day's count; 0 if the question is
@@ -102,6 +105,7 @@ impl Demand {
     pub fn of(limit: &Limit, cost: u64, wish: Wish, unreported: u64) -> Demand {
         Demand {
             limit: limit.name.clone(),
+            counter: Some(limit.counter.clone()),
             terms: Terms::of(limit),
             cost,
             per_request: limit.cost,
@@ -116,19 +120,30 @@ impl Demand {
         }
     }
 
-    /// The name of the limit's bucket for `subject`. It does not depend on the terms, so a limit
-    /// keeps its buckets when its rate changes: a TAT is a time, whatever the rate.
-    pub fn bucket(&self, subject: Option<Subject>) -> BucketId {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(self.limit.as_bytes());
-        if let Some(subject) = subject {
-            hasher.update(&[0]);
-            hasher.update(&subject.to_bytes());
-        }
-        let mut id = [0; 16];
-        hasher.finalize_xof().fill(&mut id);
-        BucketId::from_be_bytes(id)
+    /// The counter that the question names; `None` if it means the state that is kept under the
+    /// printed name.
+    pub fn known_counter(&self) -> Option<&str> {
+        self.counter.as_deref().filter(|counter| *counter != self.limit)
     }
+
+    /// The name of the counter's bucket for `subject`.
+    pub fn bucket(&self, subject: Option<Subject>) -> BucketId {
+        bucket_id(self.counter.as_deref().unwrap_or(&self.limit), subject)
+    }
+}
+
+/// The name of the bucket that is kept under `name` (a counter, or a limit's printed name) for
+/// `subject`: a digest of both.
+pub fn bucket_id(name: &str, subject: Option<Subject>) -> BucketId {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(name.as_bytes());
+    if let Some(subject) = subject {
+        hasher.update(&[0]);
+        hasher.update(&subject.to_bytes());
+    }
+    let mut id = [0; 16];
+    hasher.finalize_xof().fill(&mut id);
+    BucketId::from_be_bytes(id)
 }
 
 /// Quota tokens that an isolate gives back.

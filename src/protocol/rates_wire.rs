@@ -42,6 +42,8 @@ enum IntentText {
 #[derive(Serialize, Deserialize)]
 struct DemandText {
     limit: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    counter: Option<String>,
     cost: u64,
     #[serde(default = "one", skip_serializing_if = "is_one")]
     each: u64,
@@ -124,6 +126,7 @@ struct GrantText {
 pub fn write_ask(ask: &Ask) -> String {
     let demands = ask.demands.iter().map(|demand| DemandText {
         limit: demand.limit.clone(),
+        counter: demand.counter.clone(),
         cost: demand.cost,
         each: demand.per_request,
         wish: demand.wish.ahead,
@@ -177,10 +180,11 @@ fn read_demand(text: DemandText) -> Result<Demand, String> {
         }
     };
     let enforcement = if text.shadow { Enforcement::Shadow } else { Enforcement::Enforced };
-    let DemandText { limit, cost, each, wish, waiting, owed, back, warmup, .. } = text;
+    let DemandText { limit, counter, cost, each, wish, waiting, owed, back, warmup, .. } = text;
     let wish = Wish { ahead: wish, waiting };
     Ok(Demand {
         limit,
+        counter,
         terms,
         cost,
         per_request: each,

@@ -6,8 +6,9 @@
 //! unusual is cut down to its bound, so that it neither admits a request nor refuses one for too
 //! long.
 
+use crate::limit::debt::SIDE_BY_SIDE;
 use crate::limit::gcra::Gcra;
-use crate::limit::lease::{HORIZON, LONGEST_HORIZON, max_lead};
+use crate::limit::lease::{HORIZON, LONGEST_HORIZON};
 use crate::limit::time::{Span, Time};
 use crate::limit::warmup;
 use crate::protocol::rates::{Ask, CallError, Demand, Grant, Outcome, Reply, Terms};
@@ -69,7 +70,7 @@ pub fn valid_reply(ask: &Ask, mut reply: Reply, wall: Time) -> Result<Reply, Cal
 
 /// The furthest that an actor's TAT of a limit may lie ahead of its now.
 fn furthest(gcra: &Gcra) -> Span {
-    gcra.capacity().plus(max_lead(gcra, 0))
+    gcra.capacity().plus(LONGEST_HORIZON)
 }
 
 /// The reason why no actor can have this outcome for `demand`; `None` if an actor can.
@@ -85,6 +86,8 @@ fn outcome_problem(demand: &Demand, outcome: &Outcome, wall: Time) -> Option<&'s
     };
     let (left, wait, slot, until) = match *outcome {
         Outcome::Met { left, more, slot, until } => (left, more, slot, until),
+        // After an edit, tokens of the old terms may be in the way for a while.
+        Outcome::Refused { left, wait, until: None } => (left, wait.saturating_sub(SIDE_BY_SIDE), Span::ZERO, None),
         Outcome::Refused { left, wait, until } => (left, wait, Span::ZERO, until),
         Outcome::Full { .. } | Outcome::Unknown => return None,
     };

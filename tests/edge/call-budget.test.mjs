@@ -8,7 +8,7 @@ const vars = {
   LIMIT_LOCAL: { route: "/local", per_ip: "5/min" },
   LIMIT_ALL: { route: "/all", global: "100/min" },
 };
-const used = async (edge) => (await edge.d1("SELECT coalesce(sum(used), 0) AS used FROM quota WHERE name = 'budget'"))[0].used;
+const used = async (edge) => (await edge.d1("SELECT coalesce(sum(used), 0) AS used FROM quota WHERE name = 'budget quota day UTC'"))[0].used;
 const callers = (n, path, edge) => parallel(n, (index) => edge.get(path, { ip: `198.51.100.${index}` }));
 
 test("every call is counted against the day's budget, a chunk at a time", async (t) => {
@@ -69,6 +69,6 @@ test("calls beyond the budget are no debt of the next day", async (t) => {
     assert.ok((await edge.asked()).calls - before >= 1);
     await edge.advance(3_600_000);
   }
-  const [{ used }] = await edge.d1("SELECT used FROM quota WHERE name = 'budget' AND day = '2031-01-16'");
+  const [{ used }] = await edge.d1("SELECT used FROM quota WHERE name = 'budget quota day UTC' AND day = '2031-01-16'");
   assert.ok(used < 300, `${used} counted`);
 });

@@ -63,7 +63,7 @@ test("each key has a quota of its own, stored under a digest", async (t) => {
   assert.equal(rows.length, 3);
   for (const row of rows) {
     assert.equal(row.day, "2031-01-15");
-    assert.equal(row.name, "api/key");
+    assert.equal(row.name, "api key quota day UTC");
     assert.match(row.subject, /^[0-9a-f]{32}$/);
     assert.equal(row.used, 2);
   }

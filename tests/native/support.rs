@@ -6,14 +6,15 @@ use core::task::{Context, Poll, Waker};
 use penstock::actor::rates::answer::answer;
 use penstock::actor::rates::buckets::{BucketStore, Buckets};
 use penstock::identity::Subject;
-use penstock::ledger::{Added, Entry, Ledger, UnusedQuota};
+use penstock::ledger::{Added, Entry, Ledger, Source, UnusedQuota};
 use penstock::limit::bucket_table::BucketId;
+use penstock::limit::debt::SavedDebt;
 use penstock::limit::gcra::Gcra;
 use penstock::limit::lease::Wish;
 use penstock::limit::time::{Span, Time};
 use penstock::limit::warmup::SavedWarmup;
 use penstock::protocol::rates::{Ask, Demand, Enforcement, Intent, Outcome, Reply, Terms};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The platform's part of a valid `wrangler.toml`.
 pub const PLATFORM: &str = r#"
@@ -62,17 +63,18 @@ impl Future for Turn {
 /// A disk that remembers, or refuses.
 #[derive(Default)]
 pub struct FakeDisk {
-    pub rows: RefCell<BTreeMap<BucketId, Time>>,
+    pub rows: RefCell<BTreeMap<BucketId, SavedDebt>>,
+    pub former: RefCell<BTreeMap<String, String>>,
     pub warm: RefCell<BTreeMap<BucketId, String>>,
     pub full: Cell<bool>,
 }
 
 impl BucketStore for FakeDisk {
-    fn save(&self, id: BucketId, tat: Time) -> Result<u32, String> {
+    fn save(&self, id: BucketId, debt: SavedDebt) -> Result<u32, String> {
         if self.full.get() {
             return Err("SQLITE_FULL".into());
         }
-        self.rows.borrow_mut().insert(id, tat);
+        self.rows.borrow_mut().insert(id, debt);
         Ok(1)
     }
 
@@ -81,6 +83,16 @@ impl BucketStore for FakeDisk {
             return Err("SQLITE_FULL".into());
         }
         self.warm.borrow_mut().insert(id, warm.write());
+        Ok(1)
+    }
+
+    fn forget(&self, id: BucketId) -> Result<u32, String> {
+        let gone = [self.rows.borrow_mut().remove(&id).is_some(), self.warm.borrow_mut().remove(&id).is_some()];
+        Ok(gone.into_iter().map(u32::from).sum())
+    }
+
+    fn save_former(&self, printed: &str, counter: &str) -> Result<u32, String> {
+        self.former.borrow_mut().insert(printed.to_owned(), counter.to_owned());
         Ok(1)
     }
 }
@@ -96,16 +108,24 @@ pub enum Fault {
     Lost,
 }
 
-/// A ledger that counts as the statement in D1 does, and gives others a turn before it answers.
+/// A ledger that counts as the statements in D1 do, and gives others a turn before it answers.
 pub struct FakeLedger {
+    /// Tokens by date and name of the row.
     pub used: RefCell<BTreeMap<(String, String), u64>>,
+    /// The rows under printed names that no counter has taken over.
+    pub by_name: RefCell<BTreeSet<(String, String)>>,
     pub fault: Cell<Fault>,
     pub statements: Cell<u32>,
 }
 
 impl Default for FakeLedger {
     fn default() -> FakeLedger {
-        FakeLedger { used: RefCell::default(), fault: Cell::new(Fault::None), statements: Cell::new(0) }
+        FakeLedger {
+            used: RefCell::default(),
+            by_name: RefCell::default(),
+            fault: Cell::new(Fault::None),
+            statements: Cell::new(0),
+        }
     }
 }
 
@@ -116,8 +136,19 @@ impl Ledger for FakeLedger {
         if self.fault.get() == Fault::Down {
             return Err("D1 DB is overloaded".into());
         }
+        let row = |name: &str| (entry.day.date.clone(), name.to_owned());
         let mut used = self.used.borrow_mut();
-        let used = used.entry((entry.day.date.clone(), entry.limit.to_string())).or_default();
+        match entry.source {
+            Source::Takeover(printed) if self.by_name.borrow_mut().remove(&row(printed)) => {
+                let taken = used.get(&row(printed)).copied().unwrap_or_default();
+                *used.entry(row(entry.name)).or_default() += taken;
+            }
+            Source::PrintedName if !used.contains_key(&row(entry.name)) => {
+                self.by_name.borrow_mut().insert(row(entry.name));
+            }
+            _ => {}
+        }
+        let used = used.entry(row(entry.name)).or_default();
         if *used + entry.cost > entry.count {
             return Ok(Added::Exhausted);
         }
@@ -130,7 +161,7 @@ impl Ledger for FakeLedger {
 
     async fn give_back(&self, rest: &UnusedQuota) -> Result<(), String> {
         let mut used = self.used.borrow_mut();
-        let used = used.entry((rest.date.clone(), rest.limit.clone())).or_default();
+        let used = used.entry((rest.date.clone(), rest.name.clone())).or_default();
         *used = used.checked_sub(rest.tokens).ok_or("more than was used")?;
         Ok(())
     }
@@ -189,8 +220,11 @@ impl World {
     /// The actor is gone from memory and comes back with what its disk has.
     pub fn evict(&self) {
         let mut counter = Buckets::default();
-        for (id, tat) in self.disk.rows.borrow().iter() {
-            counter.restore(*id, *tat);
+        for (id, debt) in self.disk.rows.borrow().iter() {
+            counter.restore(*id, *debt);
+        }
+        for (printed, name) in self.disk.former.borrow().iter() {
+            counter.restore_former(printed, name);
         }
         for (id, state) in self.disk.warm.borrow().iter() {
             counter.restore_warm(*id, SavedWarmup::read(state).unwrap(), self.now.get());
@@ -216,11 +250,17 @@ pub fn ask(caller: u8, demands: Vec<Demand>) -> Ask {
     }
 }
 
+/// The counter of the limit called `name`.
+pub fn counted(name: &str) -> String {
+    format!("{name} counted")
+}
+
 /// `burst` tokens, one back every `interval`.
 pub fn rate(name: &str, interval: Span, burst: u64) -> Demand {
     let gcra = Gcra::new(interval, burst).unwrap();
     Demand {
         limit: name.into(),
+        counter: Some(counted(name)),
         terms: Terms::Rate(gcra),
         cost: 1,
         per_request: 1,

@@ -9,8 +9,9 @@ use crate::actor::rates::demand_bucket::DemandBucket;
 use crate::actor::rates::quota::{CountedTokens, prepay, used_up};
 use crate::ledger::Ledger;
 use crate::limit::bucket_table::{Bucket, Full};
+use crate::limit::debt::{Debt, SavedDebt};
 use crate::limit::gcra::{Gcra, NotBefore};
-use crate::limit::lease::{LONGEST_HORIZON, SavedTat, Wish, grant, max_lead};
+use crate::limit::lease::{LONGEST_HORIZON, SavedTat, Wish, grant as grant_slots, max_lead};
 use crate::limit::time::{Span, Time};
 use crate::protocol::rates::{Ask, Demand, Enforcement, Grant, Intent, Outcome, Reply};
 use std::cell::RefCell;
@@ -34,7 +35,10 @@ pub async fn answer(
     wall: impl Fn() -> Time,
 ) -> Result<Reply, String> {
     let begun = wall();
-    let demands: Vec<DemandBucket> = ask.demands.iter().map(|demand| DemandBucket::of(ask, demand, begun)).collect();
+    let demands: Vec<DemandBucket> = {
+        let names = &mut buckets.borrow_mut().former_names;
+        ask.demands.iter().map(|demand| DemandBucket::of(ask, demand, names, begun)).collect()
+    };
     let mut reply = look(&mut buckets.borrow_mut(), &demands, ask.horizon, store, begun)?;
     if ask.intent == Intent::Peek {
         return Ok(reply);
@@ -74,21 +78,28 @@ fn look(
     let mut reply = Reply { horizon, grants: vec![None; demands.len()], ..Reply::default() };
     for target in demands {
         let Some(gcra) = target.rate() else { continue };
-        reply.rows = reply.rows.saturating_add(buckets.advance_warmup(target, &gcra, store, now)?);
-        let bucket = buckets.table.get(target.id);
+        let mut rows = buckets.take_over(target, &gcra, store, now)?;
+        rows = rows.saturating_add(buckets.put_under_terms(target, &gcra, store, now)?);
+        rows = rows.saturating_add(buckets.advance_warmup(target, &gcra, store, now)?);
+        let Bucket { mut debt, mut saved } = buckets.table.get(target.id);
+        target.ask(&mut debt, &gcra, now);
         // A TAT that was cut down is saved, or the actor's next life would begin with the old one.
-        let clamped = gcra.clamp_tat(bucket.tat, now, max_lead(&gcra, target.demand.cost));
-        if clamped < bucket.tat {
-            reply.rows = reply.rows.saturating_add(store.save(target.id, clamped)?);
-            buckets.table.put(target.id, Bucket { tat: clamped, saved: SavedTat::exact(clamped) });
+        let clamped = gcra.clamp_tat(debt.tat(), now, max_lead(&gcra, target.demand.cost));
+        if clamped < debt.tat() {
+            debt.cut_to(clamped);
+            let form = debt.saved(now);
+            rows = rows.saturating_add(store.save(target.id, form)?);
+            saved = SavedTat::exact(form.tat);
+            buckets.table.put(target.id, Bucket { debt: debt.clone(), saved });
         }
-        let unreported = target.demand.unreported.min(gcra.available(clamped, now));
+        reply.rows = reply.rows.saturating_add(rows);
+        let unreported = target.demand.unreported.min(debt.available(&gcra, now));
         if unreported > 0
             && buckets.reserve(core::slice::from_ref(target), now).is_ok()
-            && let Ok(tat) = gcra.take(clamped, now, unreported)
+            && let Ok(tat) = debt.take(&gcra, now, unreported)
         {
-            let saved = buckets.table.get(target.id).saved;
-            buckets.table.put(target.id, Bucket { tat, saved });
+            debt.give(tat, unreported, now);
+            buckets.table.put(target.id, Bucket { debt, saved });
         }
     }
     reply.outcomes = match buckets.reserve(demands, now) {
@@ -116,12 +127,12 @@ fn look_again(buckets: &mut Buckets, demands: &[DemandBucket<'_>], reply: &mut R
 fn outcome_now(buckets: &Buckets, target: &DemandBucket<'_>, now: Time, wall: Time) -> Outcome {
     let cost = target.demand.cost;
     if let Some(gcra) = target.rate() {
-        let tat = buckets.table.tat(target.id);
-        return match take(&gcra, tat, now, cost) {
-            Ok(_) => passed(buckets, target, &gcra, tat, now, Span::ZERO),
+        let debt = current_debt(buckets, target, &gcra, now);
+        return match take(&debt, &gcra, now, cost) {
+            Ok(_) => passed(buckets, target, &gcra, &debt, now, Span::ZERO),
             Err(no) => {
                 let wait = buckets.warmups.real_span(target.id, &gcra, now, no.wait);
-                Outcome::Refused { left: gcra.available(tat, now), wait, until: None }
+                Outcome::Refused { left: debt.available(&gcra, now), wait, until: None }
             }
         };
     }
@@ -151,31 +162,41 @@ fn hand_out(
         if matches!(outcome, Outcome::Full { .. }) {
             continue;
         }
-        let bucket = buckets.table.get(target.id);
+        let Bucket { mut debt, saved } = buckets.table.get(target.id);
+        // While D1 was waited for, a question with other terms may have come.
+        let edited = target.ask(&mut debt, &gcra, now);
+        let (before, slot) = (debt.tat(), debt.next_slot(now));
         let takes = taken == Taken::All && matches!(outcome, Outcome::Met { .. });
-        let after_take = if takes { take(&gcra, bucket.tat, now, *cost).unwrap_or(bucket.tat) } else { bucket.tat };
+        if takes
+            && *cost > 0
+            && let Ok(tat) = debt.take(&gcra, now, *cost)
+        {
+            debt.give(tat, *cost, now);
+        }
+        let after_take = debt.tat();
         // A warm-up reduces only the tokens held ahead. Waiting requests get the slots that each of
         // them would have got by a question of its own.
         let most = buckets.warmups.leasable(target.id, &gcra, after_take, now, reply.horizon);
         let wish = Wish { ahead: wish.ahead.min(most), ..*wish };
-        let grant = grant(&gcra, after_take, now, wish, *per_request, reply.horizon);
-        let tat = grant.map_or(after_take, |grant| grant.tat);
+        let grant = Some(wish).filter(|_| debt.lends(now));
+        let grant = grant.and_then(|wish| grant_slots(&gcra, after_take, now, wish, *per_request, reply.horizon));
+        if let Some(grant) = grant {
+            debt.give(grant.tat, grant.count, now);
+        }
         // Unreported tokens have moved the TAT as well, in `look`, and a crash must not forget
         // them.
-        if tat == bucket.tat && target.demand.unreported == 0 {
+        if debt.tat() == before && target.demand.unreported == 0 {
             continue;
         }
-        let to_save = Some(bucket.saved)
-            .filter(|_| tat.since(now) >= ask.durable_after)
-            .and_then(|saved| saved.cover(&gcra, tat, now));
-        if let Some(saved) = to_save {
-            reply.rows = reply.rows.saturating_add(store.save(target.id, saved.tat())?);
-        }
+        let saved = save_ahead(&debt, saved, edited, &gcra, ask.durable_after, now, |form| {
+            reply.rows = reply.rows.saturating_add(store.save(target.id, form)?);
+            Ok(())
+        })?;
         *granted = grant.map(|grant| Grant { count: grant.count, first: grant.first });
         if takes {
-            *outcome = passed(buckets, target, &gcra, tat, now, bucket.tat.since(now));
+            *outcome = passed(buckets, target, &gcra, &debt, now, slot);
         }
-        changed.push((target.id, Bucket { tat, saved: to_save.unwrap_or(bucket.saved) }));
+        changed.push((target.id, Bucket { debt, saved }));
     }
     for (id, bucket) in changed {
         buckets.table.put(id, bucket);
@@ -183,16 +204,47 @@ fn hand_out(
     Ok(())
 }
 
-/// A pass of a rate whose TAT is `tat`; the request's first slot lies `slot` ahead.
-fn passed(buckets: &Buckets, target: &DemandBucket<'_>, gcra: &Gcra, tat: Time, now: Time, slot: Span) -> Outcome {
-    let more = buckets.warmups.real_span(target.id, gcra, now, gcra.until_next_token(tat, now));
-    Outcome::Met { left: gcra.available(tat, now), more, slot, until: None }
+/// Saves a debt of `durable_after` or more, where the disk does not cover it; returns the state of
+/// the disk. While terms are side by side, each debt is saved exactly.
+fn save_ahead(
+    debt: &Debt,
+    saved: SavedTat,
+    edited: bool,
+    gcra: &Gcra,
+    durable_after: Span,
+    now: Time,
+    save: impl FnOnce(SavedDebt) -> Result<(), String>,
+) -> Result<SavedTat, String> {
+    if debt.tat().since(now) < durable_after {
+        return Ok(saved);
+    }
+    let form = debt.saved(now);
+    if edited || debt.is_edited() {
+        save(form)?;
+        return Ok(SavedTat::exact(form.tat));
+    }
+    let Some(ahead) = saved.cover(gcra, form.tat, now) else { return Ok(saved) };
+    save(SavedDebt { tat: ahead.tat(), ..form })?;
+    Ok(ahead)
+}
+
+/// The debt of a demand's bucket, under the terms of the question.
+fn current_debt(buckets: &Buckets, target: &DemandBucket<'_>, gcra: &Gcra, now: Time) -> Debt {
+    let mut debt = buckets.table.get(target.id).debt;
+    target.ask(&mut debt, gcra, now);
+    debt
+}
+
+/// A pass of a rate with this debt; the request's first slot lies `slot` ahead.
+fn passed(buckets: &Buckets, target: &DemandBucket<'_>, gcra: &Gcra, debt: &Debt, now: Time, slot: Span) -> Outcome {
+    let more = buckets.warmups.real_span(target.id, gcra, now, gcra.until_next_token(debt.tat(), now));
+    Outcome::Met { left: debt.available(gcra, now), more, slot, until: None }
 }
 
 /// Takes `cost` tokens; returns the TAT after them. A cost of 0 asks for a wish alone, and passes
 /// whatever the debt.
-fn take(gcra: &Gcra, tat: Time, now: Time, cost: u64) -> Result<Time, NotBefore> {
-    if cost == 0 { Ok(tat) } else { gcra.take(tat, now, cost) }
+fn take(debt: &Debt, gcra: &Gcra, now: Time, cost: u64) -> Result<Time, NotBefore> {
+    if cost == 0 { Ok(debt.tat()) } else { debt.take(gcra, now, cost) }
 }
 
 /// Whether a limit that is not in shadow refuses, so that nothing may be taken.

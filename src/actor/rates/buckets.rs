@@ -1,14 +1,17 @@
 //! The memory of an actor that keeps rates and quotas.
 //!
 //! **Invariant:** whenever the actor hands out tokens of a bucket whose debt is then
-//! `durable_after` or more, `TAT in memory ≤ saved TAT`. A bucket that wakes up after a crash is
-//! therefore never fuller than it was, but for a debt below `durable_after` that was never saved.
+//! `durable_after` or more, `TAT in memory ≤ saved TAT`, with the same interval. A bucket that
+//! wakes up after a crash is therefore never fuller than it was, but for a debt below
+//! `durable_after` that was never saved.
 
 use crate::actor::rates::demand_bucket::DemandBucket;
+use crate::actor::rates::former_names::FormerNames;
 use crate::actor::rates::prepaid_quota::PrepaidQuotas;
 use crate::actor::rates::warmup::Warmups;
 use crate::ledger::UnusedQuota;
 use crate::limit::bucket_table::{Bucket, BucketId, BucketTable, Full};
+use crate::limit::debt::{Debt, SavedDebt};
 use crate::limit::gcra::Gcra;
 use crate::limit::lease::{Horizon, SavedTat};
 use crate::limit::monotonic::MonotonicClock;
@@ -23,17 +26,30 @@ pub const CAPACITY: usize = 100_000;
 
 /// The actor's storage for buckets.
 pub trait BucketStore {
-    /// Saves a bucket's TAT before its tokens are handed out; returns the rows written.
+    /// Saves a bucket's debt before its tokens are handed out; returns the rows written.
     ///
     /// # Errors
     /// A sentence, if the storage refuses. The actor may hand out nothing then.
-    fn save(&self, id: BucketId, tat: Time) -> Result<u32, String>;
+    fn save(&self, id: BucketId, debt: SavedDebt) -> Result<u32, String>;
 
     /// Saves the warm-up state of a bucket, in one row; returns the rows written.
     ///
     /// # Errors
     /// A sentence, if the storage refuses. The actor may hand out nothing then.
     fn save_warm(&self, id: BucketId, warm: &SavedWarmup) -> Result<u32, String>;
+
+    /// Deletes all rows of a bucket, whose state another one has taken over; returns the rows
+    /// written.
+    ///
+    /// # Errors
+    /// A sentence, if the storage refuses.
+    fn forget(&self, id: BucketId) -> Result<u32, String>;
+
+    /// Saves the counter that takes over the state of a printed name; returns the rows written.
+    ///
+    /// # Errors
+    /// A sentence, if the storage refuses. The actor may hand out nothing then.
+    fn save_former(&self, printed: &str, counter: &str) -> Result<u32, String>;
 }
 
 /// Everything that an actor keeps in memory of rates and quotas.
@@ -49,6 +65,8 @@ pub struct Buckets {
     pub(crate) horizon: Horizon,
     /// The rates that open slowly.
     pub(crate) warmups: Warmups,
+    /// The printed names of limits, and the counters to which they belong.
+    pub(crate) former_names: FormerNames,
     clock: MonotonicClock,
 }
 
@@ -67,13 +85,16 @@ impl Buckets {
             ledger_breaker: CircuitBreaker::default(),
             horizon: Horizon::default(),
             warmups: Warmups::default(),
+            former_names: FormerNames::default(),
             clock: MonotonicClock::default(),
         }
     }
 
-    /// Takes over the TAT of a bucket that an earlier life of the actor saved.
-    pub fn restore(&mut self, id: BucketId, saved: Time) {
-        self.table.put(id, Bucket { tat: saved, saved: SavedTat::exact(saved) });
+    /// Takes over the debt of a bucket that an earlier life of the actor saved. Without an interval
+    /// it is the state of a printed name, as an earlier version has saved it.
+    pub fn restore(&mut self, id: BucketId, saved: SavedDebt) {
+        self.former_names.any_state |= saved.interval == Span::ZERO;
+        self.table.put(id, Bucket { debt: Debt::restored(saved), saved: SavedTat::exact(saved.tat) });
     }
 
     /// Takes over the warm-up state of a bucket that an earlier life of the actor saved.
@@ -112,6 +133,32 @@ impl Buckets {
         self.table.reserve(demands.iter().filter(|target| target.rate().is_some()).map(|target| target.id), now)
     }
 
+    /// Puts a demand's bucket under the terms of its question; returns the rows written. After an
+    /// edit the saved debt is rewritten, since the disk has it in other terms.
+    ///
+    /// # Errors
+    /// A sentence, if the storage refuses. The bucket is unchanged then.
+    pub(crate) fn put_under_terms(
+        &mut self,
+        target: &DemandBucket<'_>,
+        gcra: &Gcra,
+        store: &impl BucketStore,
+        now: Time,
+    ) -> Result<u32, String> {
+        let mut bucket = self.table.get(target.id);
+        if !target.ask(&mut bucket.debt, gcra, now) {
+            return Ok(0);
+        }
+        let mut rows = 0;
+        if bucket.saved.tat() > now {
+            let saved = bucket.debt.saved(now);
+            rows = store.save(target.id, saved)?;
+            bucket.saved = SavedTat::exact(saved.tat);
+        }
+        self.table.put(target.id, bucket);
+        Ok(rows)
+    }
+
     /// Brings the warm-up of a demand's bucket up to `now`, and begins one after a cold start or a
     /// raise of the rate; returns the rows written. A bucket without warm-up stays as it is.
     ///
@@ -124,28 +171,31 @@ impl Buckets {
         store: &impl BucketStore,
         now: Time,
     ) -> Result<u32, String> {
-        let DemandBucket { demand, id, .. } = *target;
+        let (demand, id) = (target.demand, target.id);
         if demand.warmup == Span::ZERO {
             self.warmups.remove(id);
             return Ok(0);
         }
-        let Bucket { tat, saved: mut saved_tat } = self.table.get(id);
+        let Bucket { mut debt, saved: mut saved_tat } = self.table.get(id);
+        target.ask(&mut debt, gcra, now);
         let known = self.warmups.get(id);
         let WarmupStep { warmup, tat, save, ramp_starts } =
-            Warmup::advance(known, gcra, demand.warmup, tat, now, demand.per_request);
+            Warmup::advance(known, gcra, demand.warmup, debt.tat(), now, demand.per_request);
+        debt.delay_to(tat);
         if self.reserve(core::slice::from_ref(target), now).is_err() {
             return Ok(0);
         }
         let mut rows = 0_u32;
         if ramp_starts {
-            rows = store.save(id, tat)?;
-            saved_tat = SavedTat::exact(tat);
+            let saved = debt.saved(now);
+            rows = store.save(id, saved)?;
+            saved_tat = SavedTat::exact(saved.tat);
         }
         if let Some(saved) = save {
             rows = rows.saturating_add(store.save_warm(id, &saved)?);
         }
         self.warmups.put(id, warmup);
-        self.table.put(id, Bucket { tat, saved: saved_tat });
+        self.table.put(id, Bucket { debt, saved: saved_tat });
         Ok(rows)
     }
 }

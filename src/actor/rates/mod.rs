@@ -3,8 +3,11 @@
 //! - [`answer`]: the answer to a question, step by step
 //! - [`buckets`]: the actor's memory
 //! - `demand_bucket`: one demand of a question, and the place of its state
+//! - `former_names`: the takeover of state that an earlier version has kept under printed names
+//! - `moved_state`: the takeover from objects in which an earlier version has kept shared limits
 //! - `quota`: the daily quotas of a question, prepaid from D1
 //! - [`prepaid_quota`]: quota tokens that the actor has prepaid and not handed out
+//! - `takeover`: the steps of a takeover
 //! - `warmup`: `global` rates that open slowly
 //! - `service`: the half of the Durable Object that serves them
 //! - [`store`]: the buckets' rows in the actor's SQLite
@@ -14,8 +17,11 @@ pub mod answer;
 pub mod buckets;
 pub mod calls;
 mod demand_bucket;
+mod former_names;
+mod moved_state;
 pub mod prepaid_quota;
 mod quota;
 pub(crate) mod service;
 pub mod store;
+mod takeover;
 mod warmup;

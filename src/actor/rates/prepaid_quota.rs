@@ -29,10 +29,16 @@ const CAPACITY: usize = 10_000;
 /// One subject's part of one quota.
 #[derive(Clone, Copy, Debug)]
 pub struct Account<'a> {
-    /// The name of the limit's bucket for this subject.
+    /// The name of the counter's bucket for this subject.
     pub id: BucketId,
-    /// The limit's name.
+    /// The limit's printed name.
     pub limit: &'a str,
+    /// The name of its rows in D1: the counter, or the printed name in the question of an earlier
+    /// version.
+    pub name: &'a str,
+    /// The printed name under which an earlier version may have counted for this counter; `None` if
+    /// `name` is that name.
+    pub former: Option<&'a str>,
     /// The caller; `None` for a `global` quota.
     pub subject: Option<Subject>,
     /// The current day.
@@ -45,6 +51,7 @@ pub struct Account<'a> {
 #[derive(Clone, Debug)]
 struct PrepaidQuota {
     limit: String,
+    name: String,
     subject: Option<Subject>,
     date: String,
     /// Tokens that D1 counts as used, and that no request has used.
@@ -55,6 +62,8 @@ struct PrepaidQuota {
     /// When a question last asked for tokens.
     asked: Time,
     used_up: Option<UsedUp>,
+    /// Whether D1 has been asked to take over the count of the printed name.
+    taken_over: bool,
 }
 
 /// D1's refusal to count `cost` tokens within a quota of `count`.
@@ -113,6 +122,17 @@ impl PrepaidQuotas {
         quota.tokens = quota.tokens.saturating_add(tokens).min(account.count);
     }
 
+    /// Returns the printed name whose count D1 has to take over with the next statement.
+    pub fn former<'a>(&mut self, account: Account<'a>, now: Time) -> Option<&'a str> {
+        let taken_over = self.get_or_insert(account, now).taken_over;
+        account.former.filter(|_| !taken_over)
+    }
+
+    /// Records that D1 has taken over the count of the printed name, if there was one.
+    pub fn note_taken_over(&mut self, account: Account<'_>, now: Time) {
+        self.get_or_insert(account, now).taken_over = true;
+    }
+
     /// Records the number of tokens left of the day, after D1 has counted `spent` tokens for a
     /// request.
     pub fn learn(&mut self, account: Account<'_>, left: u64, spent: u64, now: Time) {
@@ -138,6 +158,7 @@ impl PrepaidQuotas {
         quota.used_up = None;
         Some(UnusedQuota {
             limit: quota.limit.clone(),
+            name: quota.name.clone(),
             subject: quota.subject,
             date: quota.date.clone(),
             tokens: core::mem::take(&mut quota.tokens),
@@ -160,6 +181,7 @@ impl PrepaidQuotas {
         }
         let fresh = || PrepaidQuota {
             limit: account.limit.to_owned(),
+            name: account.name.to_owned(),
             subject: account.subject,
             date: account.day.date.clone(),
             tokens: 0,
@@ -167,6 +189,7 @@ impl PrepaidQuotas {
             pace: SlowStart::new(now),
             asked: now,
             used_up: None,
+            taken_over: false,
         };
         let quota = self.quotas.entry(account.id).or_insert_with(fresh);
         if quota.date != account.day.date {

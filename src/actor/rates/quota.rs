@@ -3,7 +3,7 @@
 use crate::actor::rates::buckets::Buckets;
 use crate::actor::rates::demand_bucket::DemandBucket;
 use crate::actor::rates::prepaid_quota::Account;
-use crate::ledger::{Added, Entry, Ledger};
+use crate::ledger::{Added, Entry, Ledger, Source};
 use crate::limit::bucket_table::BucketId;
 use crate::limit::calendar::Day;
 use crate::limit::lease::Wish;
@@ -130,23 +130,33 @@ impl<L: Ledger> QuotaPrepayment<'_, L> {
             amounts.push(self.cost);
         }
         for amount in amounts.into_iter().filter(|amount| *amount > 0) {
-            let Account { id, day, limit, subject, count } = self.account;
-            let entry = Entry { day, limit, subject, cost: amount, count };
+            let Account { id, day, name, subject, count, .. } = self.account;
             let patience = patience.saturating_sub(wall().since(begun));
-            let permission = {
+            let (permission, former) = {
                 let mut buckets = self.buckets.borrow_mut();
                 let now = buckets.now(wall());
+                let former = buckets.prepaid.former(self.account, now);
                 // Without the breaker, a D1 that hangs would take the whole patience of each
                 // question.
-                if patience == Span::ZERO { None } else { buckets.ledger_breaker.permission(now, patience) }
+                let asks = patience > Span::ZERO;
+                (if asks { buckets.ledger_breaker.permission(now, patience) } else { None }, former)
             };
             let Some(permission) = permission else { return Served { outcome: Outcome::Unknown, granted: 0 } };
             reply.d1 = reply.d1.saturating_add(1);
+            let source = match (former, self.account.former) {
+                (Some(printed), _) => Source::Takeover(printed),
+                (None, Some(_)) => Source::Counter,
+                (None, None) => Source::PrintedName,
+            };
+            let entry = Entry { day, name, source, subject, cost: amount, count };
             let added = self.ledger.add(entry, patience).await;
             {
                 let mut buckets = self.buckets.borrow_mut();
                 let now = buckets.now(wall());
                 buckets.ledger_breaker.record(permission, call_result(&added), now, chance(id));
+                if added.is_ok() {
+                    buckets.prepaid.note_taken_over(self.account, now);
+                }
             }
             match added {
                 Ok(Added::Counted { used }) => {

@@ -1,9 +1,13 @@
 //! Rates and quotas as the Durable Object serves them: an actor's memory with its stores.
 
 use crate::actor::alarm::SWEEP_EVERY;
+use crate::actor::call::call;
 use crate::actor::failure::Failure;
+use crate::actor::name::{Region, object_name};
 use crate::actor::rates::answer::answer;
 use crate::actor::rates::buckets::Buckets;
+use crate::actor::rates::calls::{ASK, REPLY};
+use crate::actor::rates::moved_state;
 use crate::actor::rates::prepaid_quota::IDLE;
 use crate::actor::rates::store::SqlBucketStore;
 use crate::ledger::d1::D1Ledger;
@@ -11,14 +15,19 @@ use crate::ledger::{Ledger, UnusedQuota};
 use crate::limit::counted::counted;
 use crate::limit::time::{Span, Time};
 use crate::log;
-use crate::protocol::rates::Reply;
-use crate::protocol::rates_wire::read_ask;
+use crate::protocol::rates::{ActorKey, Ask, Demand, Reply};
+use crate::protocol::rates_wire::{read_ask, read_reply, write_ask};
 use crate::runtime::clock;
+use crate::runtime::timeout::with_timeout;
 use std::cell::{Cell, RefCell};
-use worker::{D1Database, SqlStorage};
+use worker::{Env, SqlStorage};
 
 /// The least time between two warnings of lost tokens.
 const WARN_EVERY: Span = Span::from_secs(10);
+
+/// How often an object that has kept a shared rate before is asked for its debt. It has a debt to
+/// tell of once, after an upgrade; should it never answer, the rate begins anew.
+const TRIES: u32 = 3;
 
 /// The half of the object that serves rates and quotas.
 #[derive(Debug)]
@@ -30,17 +39,22 @@ pub(crate) struct RateService {
     loaded: Cell<bool>,
     /// When it last warned of lost tokens.
     warned: Cell<Time>,
+    env: Env,
+    /// Questions for moved state that got no answer.
+    failed_tries: Cell<u32>,
 }
 
 impl RateService {
-    /// The service on the object's SQLite, and on D1 if it is bound.
-    pub(crate) fn new(sql: SqlStorage, database: Option<D1Database>) -> RateService {
+    /// The service on the object's SQLite, and on D1 if it is bound in `env`.
+    pub(crate) fn new(sql: SqlStorage, env: Env) -> RateService {
         RateService {
             buckets: RefCell::default(),
             store: SqlBucketStore::new(sql),
-            ledger: D1Ledger(database),
+            ledger: D1Ledger(env.d1("DB").ok()),
             loaded: Cell::new(false),
             warned: Cell::default(),
+            env,
+            failed_tries: Cell::default(),
         }
     }
 
@@ -51,7 +65,14 @@ impl RateService {
     /// [`Failure`], if the question cannot be read or the storage fails. Nothing was taken then.
     pub(crate) async fn answer(&self, text: &str) -> Result<(Reply, Option<Time>), Failure> {
         let ask = read_ask(text).map_err(|problem| Failure::unreadable(&problem))?;
+        if let Some(home) = moved_state::hand_on_to(&ask) {
+            let reply = self.ask_other(home, &moved_state::handed_on(&ask)).await.map_err(Failure::internal)?;
+            return Ok((reply, None));
+        }
         self.load().map_err(Failure::internal)?;
+        for demand in &ask.demands {
+            self.fetch_moved(&ask, demand).await.map_err(Failure::internal)?;
+        }
         let reply = answer(&self.buckets, &ask, &self.store, &self.ledger, clock::now).await;
         let reply = reply.map_err(Failure::internal)?;
         Ok((reply, self.work_at(clock::now())))
@@ -84,6 +105,46 @@ impl RateService {
     /// Notes that the object's storage was deleted, with its tables.
     pub(crate) fn storage_deleted(&self) {
         self.store.deleted();
+    }
+
+    /// Fetches the debt of a shared rate that an earlier version has kept in another object, unless
+    /// that is done.
+    async fn fetch_moved(&self, ask: &Ask, demand: &Demand) -> Result<(), String> {
+        if !moved_state::is_to_be_fetched(ask, demand) || self.buckets.borrow().has_arrived(&demand.limit) {
+            return Ok(());
+        }
+        let reply = self.ask_other(&demand.limit, &moved_state::question(demand, ask.patience)).await;
+        let debt = reply.and_then(|reply| {
+            let outcome = reply.outcomes.first();
+            outcome
+                .and_then(|outcome| moved_state::debt(&demand.terms, outcome))
+                .ok_or("it tells of no debt".to_owned())
+        });
+        let failed = self.failed_tries.get().saturating_add(1);
+        match debt {
+            Ok(debt) => self.buckets.borrow_mut().arrive(&demand.limit, debt, clock::now()),
+            Err(problem) if failed < TRIES => {
+                self.failed_tries.set(failed);
+                return Err(format!("the debt of {} is not here yet: {problem}", demand.limit));
+            }
+            Err(problem) => {
+                log::warning(
+                    &demand.limit,
+                    &format!("begins anew, since its earlier object does not answer: {problem}"),
+                );
+                self.buckets.borrow_mut().arrive(&demand.limit, Span::ZERO, clock::now());
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks the object of another shared actor.
+    async fn ask_other(&self, actor: &str, ask: &Ask) -> Result<Reply, String> {
+        let name = object_name(&ActorKey::Shared(actor.into()), Region::default());
+        let text = write_ask(ask);
+        let said = with_timeout(ask.patience, call(&self.env, (&name, Region::default()), (ASK, &text), REPLY)).await;
+        let said = said.ok_or("it did not answer in time")?.map_err(|error| error.to_string())?;
+        read_reply(&said, ask.demands.len())
     }
 
     /// Reads the saved buckets, once per life of the object.

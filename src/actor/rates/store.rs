@@ -1,17 +1,28 @@
-//! Rates in the actor's SQLite: one row per bucket whose debt outlives an eviction, and one per
-//! bucket with a warm-up.
+//! Rates in the actor's SQLite: one row per bucket whose debt outlives an eviction, one per bucket
+//! with a warm-up, and one per printed name whose state a counter has taken over.
+//!
+//! The column `terms` is younger than the table. A row of an earlier version has none, and that
+//! version reads and writes the others as before.
 
 use crate::actor::rates::buckets::{BucketStore, Buckets};
 use crate::actor::sql::{self, Sql};
 use crate::limit::bucket_table::BucketId;
-use crate::limit::time::Time;
+use crate::limit::debt::SavedDebt;
+use crate::limit::gcra::Gcra;
+use crate::limit::time::{Span, Time};
 use crate::limit::warmup::{SavedWarmup, Warmup};
 use std::cell::Cell;
 use worker::{SqlStorage, SqlStorageValue};
 
-const CREATE: &str = "CREATE TABLE IF NOT EXISTS bucket (id TEXT PRIMARY KEY, tat INTEGER NOT NULL) WITHOUT ROWID";
-const LOAD: &str = "SELECT id, tat FROM bucket";
-const SAVE: &str = "INSERT INTO bucket (id, tat) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET tat = excluded.tat";
+const CREATE: &str =
+    "CREATE TABLE IF NOT EXISTS bucket (id TEXT PRIMARY KEY, tat INTEGER NOT NULL, terms TEXT) WITHOUT ROWID";
+const ADD_TERMS: &str = "ALTER TABLE bucket ADD COLUMN terms TEXT";
+const HAS_TERMS: &str = "SELECT sql LIKE '%terms%' FROM sqlite_master WHERE type = 'table' AND name = 'bucket'";
+const LOAD: &str = "SELECT id, tat, terms FROM bucket";
+const LOAD_OLD: &str = "SELECT id, tat, NULL FROM bucket";
+const SAVE: &str = "INSERT INTO bucket (id, tat, terms) VALUES (?1, ?2, ?3) \
+     ON CONFLICT (id) DO UPDATE SET tat = excluded.tat, terms = excluded.terms";
+const FORGET: &str = "DELETE FROM bucket WHERE id = ?1";
 // A TAT that is no number was read as a full debt when the actor loaded it. Its row has served.
 const SWEEP: &str = "DELETE FROM bucket WHERE tat <= ?1 OR typeof(tat) <> 'integer'";
 const EARLIEST: &str = "SELECT min(tat) FROM bucket";
@@ -23,20 +34,38 @@ const SAVE_WARM: &str =
 // As long as a bucket is in debt, its row here records that the debt was made under a ramp.
 const DROP_WARM: &str = "DELETE FROM warm WHERE id = ?1 AND id NOT IN (SELECT id FROM bucket)";
 
+const FORGET_WARM: &str = "DELETE FROM warm WHERE id = ?1";
+
+const CREATE_FORMER: &str =
+    "CREATE TABLE IF NOT EXISTS former (name TEXT PRIMARY KEY, counter TEXT NOT NULL) WITHOUT ROWID";
+const LOAD_FORMER: &str = "SELECT name, counter FROM former";
+const SAVE_FORMER: &str =
+    "INSERT INTO former (name, counter) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET counter = excluded.counter";
+
 /// The actor's saved buckets.
 #[derive(Debug)]
 pub struct SqlBucketStore {
     sql: Sql,
-    /// Whether the table `bucket` is known to exist.
-    created: Cell<bool>,
+    table: Cell<Table>,
     saved: Cell<bool>,
+}
+
+/// The form of the table `bucket`, as far as it is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Table {
+    /// It may not exist.
+    #[default]
+    Unknown,
+    /// An earlier version has created it, without `terms`.
+    Old,
+    Ready,
 }
 
 impl SqlBucketStore {
     /// The store in `sql`. It creates no table before it has something to save: an object with an
     /// empty database costs no storage.
     pub fn new(sql: SqlStorage) -> SqlBucketStore {
-        SqlBucketStore { sql: Sql(sql), created: Cell::new(false), saved: Cell::new(false) }
+        SqlBucketStore { sql: Sql(sql), table: Cell::default(), saved: Cell::new(false) }
     }
 
     /// Hands every saved bucket to `buckets`. A row that cannot be read is no error: its bucket
@@ -52,13 +81,18 @@ impl SqlBucketStore {
                 buckets.restore_warm(id, saved, now);
             }
         }
-        if !self.sql.has_table("bucket")? {
-            return Ok(report);
-        }
-        self.created.set(true);
-        for row in self.sql.select(LOAD, Vec::new())? {
+        let has_terms =
+            self.sql.select(HAS_TERMS, Vec::new())?.next().transpose().map_err(|error| error.to_string())?;
+        let load = match has_terms.as_deref() {
+            None => return Ok(report),
+            Some([SqlStorageValue::Integer(1), ..]) => (LOAD, Table::Ready),
+            Some(_) => (LOAD_OLD, Table::Old),
+        };
+        self.table.set(load.1);
+        self.load_former(buckets)?;
+        for row in self.sql.select(load.0, Vec::new())? {
             let row = row.map_err(|error| error.to_string())?;
-            let [SqlStorageValue::String(id), tat] = row.as_slice() else { continue };
+            let [SqlStorageValue::String(id), tat, terms] = row.as_slice() else { continue };
             let Ok(id) = BucketId::from_str_radix(id, 16) else {
                 report.unreadable = report.unreadable.saturating_add(1);
                 continue;
@@ -67,7 +101,8 @@ impl SqlBucketStore {
                 report.unreadable = report.unreadable.saturating_add(1);
                 Time::MAX
             });
-            buckets.restore(id, tat);
+            let (interval, burst) = read_terms(terms).unwrap_or_default();
+            buckets.restore(id, SavedDebt { tat, interval, burst });
             report.buckets = report.buckets.saturating_add(1);
         }
         Ok(report)
@@ -116,6 +151,30 @@ impl SqlBucketStore {
         Ok(all)
     }
 
+    fn load_former(&self, buckets: &mut Buckets) -> Result<(), String> {
+        if self.sql.has_table("former")? {
+            for row in self.sql.select(LOAD_FORMER, Vec::new())? {
+                if let [SqlStorageValue::String(name), SqlStorageValue::String(counter)] =
+                    row.map_err(|error| error.to_string())?.as_slice()
+                {
+                    buckets.restore_former(name, counter);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes sure that the table `bucket` can take a row.
+    fn prepare(&self) -> Result<(), String> {
+        match self.table.get() {
+            Table::Unknown => drop(self.sql.select(CREATE, Vec::new())?),
+            Table::Old => drop(self.sql.select(ADD_TERMS, Vec::new())?),
+            Table::Ready => {}
+        }
+        self.table.set(Table::Ready);
+        Ok(())
+    }
+
     /// Whether anything was saved since the last call of this function.
     pub fn take_saved(&self) -> bool {
         self.saved.replace(false)
@@ -123,7 +182,7 @@ impl SqlBucketStore {
 
     /// Notes that the storage was deleted, with its tables.
     pub fn deleted(&self) {
-        self.created.set(false);
+        self.table.set(Table::Unknown);
     }
 }
 
@@ -137,13 +196,10 @@ pub struct RestoreReport {
 }
 
 impl BucketStore for SqlBucketStore {
-    fn save(&self, id: BucketId, tat: Time) -> Result<u32, String> {
-        if !self.created.get() {
-            self.sql.select(CREATE, Vec::new())?;
-            self.created.set(true);
-        }
+    fn save(&self, id: BucketId, debt: SavedDebt) -> Result<u32, String> {
+        self.prepare()?;
         self.saved.set(true);
-        self.sql.write(SAVE, vec![key(id), sql::time(tat)])
+        self.sql.write(SAVE, vec![key(id), sql::time(debt.tat), write_terms(debt)])
     }
 
     fn save_warm(&self, id: BucketId, warm: &SavedWarmup) -> Result<u32, String> {
@@ -152,6 +208,37 @@ impl BucketStore for SqlBucketStore {
         self.saved.set(true);
         self.sql.write(SAVE_WARM, vec![key(id), SqlStorageValue::String(warm.write())])
     }
+
+    fn forget(&self, id: BucketId) -> Result<u32, String> {
+        let rows = if self.table.get() == Table::Unknown { 0 } else { self.sql.write(FORGET, vec![key(id)])? };
+        let warm = if self.sql.has_table("warm")? { self.sql.write(FORGET_WARM, vec![key(id)])? } else { 0 };
+        Ok(rows.saturating_add(warm))
+    }
+
+    fn save_former(&self, printed: &str, counter: &str) -> Result<u32, String> {
+        self.sql.select(CREATE_FORMER, Vec::new())?;
+        self.saved.set(true);
+        let [printed, counter] = [printed, counter].map(|text| SqlStorageValue::String(text.to_owned()));
+        self.sql.write(SAVE_FORMER, vec![printed, counter])
+    }
+}
+
+/// The terms of a debt, as they are stored: the interval in nanoseconds, and the burst. Null for a
+/// debt under a printed name, which has none.
+fn write_terms(SavedDebt { interval, burst, .. }: SavedDebt) -> SqlStorageValue {
+    match interval {
+        Span::ZERO => SqlStorageValue::Null,
+        _ => SqlStorageValue::String([interval.as_nanos().to_string(), burst.to_string()].join(" ")),
+    }
+}
+
+/// Reads the terms of a debt; `None` if there are none. Damaged ones count as unknown: the next
+/// question's are taken for them.
+fn read_terms(value: &SqlStorageValue) -> Option<(Span, u64)> {
+    let SqlStorageValue::String(text) = value else { return None };
+    let (interval, burst) = text.split_once(' ')?;
+    let (interval, burst) = (interval.parse::<u64>().ok()?, burst.parse::<u64>().ok()?);
+    Gcra::new(Span::from_nanos(interval), burst).map(|gcra| (gcra.interval(), gcra.burst()))
 }
 
 /// A bucket's id, as it is stored: 32 hexadecimal digits.

@@ -38,7 +38,7 @@ struct ActorRecord {
     /// When the last answer arrived; the epoch if there was none.
     answered: Time,
     /// The numbers of this actor's limits that could not be checked when last met.
-    unchecked: Vec<u32>,
+    unchecked: Vec<u64>,
 }
 
 impl ActorHealth {
@@ -107,7 +107,7 @@ impl ActorHealth {
     }
 
     /// Notes that the limit of this number could not be checked at `actor`.
-    pub fn mark_unchecked(&mut self, limit: u32, actor: &ActorKey<'_>) {
+    pub fn mark_unchecked(&mut self, limit: u64, actor: &ActorKey<'_>) {
         if let Some(record) = self.record_mut(actor)
             && !record.unchecked.contains(&limit)
         {
@@ -117,7 +117,7 @@ impl ActorHealth {
 
     /// Notes that the limit of this number was checked at `actor`, and returns whether it could not
     /// be before.
-    pub fn mark_checked(&mut self, limit: u32, actor: &ActorKey<'_>) -> bool {
+    pub fn mark_checked(&mut self, limit: u64, actor: &ActorKey<'_>) -> bool {
         let Some(record) = self.record_mut(actor) else { return false };
         let index = record.unchecked.iter().position(|number| *number == limit);
         index.map(|index| record.unchecked.swap_remove(index)).is_some()

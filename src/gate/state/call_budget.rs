@@ -14,6 +14,9 @@ use crate::protocol::rates::{Ask, CallError, Demand, Enforcement, Intent, Outcom
 /// The name of the shared count. No limit has it, because the names of limits have a slash.
 pub const NAME: &str = "budget";
 
+/// The counter of the shared count. No limit has it, because it has no binding.
+const COUNTER: &str = "budget quota day UTC";
+
 /// The first chunk, in calls. Each next chunk is twice as large.
 const FIRST_CHUNK: u64 = 4;
 
@@ -119,6 +122,7 @@ impl CallBudget {
         self.spend(1);
         let demand = Demand {
             limit: NAME.into(),
+            counter: Some(COUNTER.into()),
             terms: Terms::Quota(self.total, Zone::utc()),
             // No day has room for more than its total.
             cost: self.chunk.saturating_add(self.credit).min(self.total),

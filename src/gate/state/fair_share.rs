@@ -32,11 +32,11 @@ pub use caller::{Caller, weight};
 /// The contended rates of one isolate, by the numbers of their limits.
 #[derive(Debug, Default)]
 pub struct FairShares {
-    rates: Vec<(u32, ContendedRate)>,
+    rates: Vec<(u64, ContendedRate)>,
 }
 
 impl FairShares {
-    fn rate(&mut self, limit: u32) -> Option<&mut ContendedRate> {
+    fn rate(&mut self, limit: u64) -> Option<&mut ContendedRate> {
         self.rates.iter_mut().find(|(number, _)| *number == limit).map(|(_, rate)| rate)
     }
 
@@ -52,35 +52,35 @@ impl FairShares {
 
     /// Counts that `caller` asks for `cost` tokens. Returns how long until its share has room for
     /// them; `None` if it has room now, and is charged, or if the rate is not contended.
-    pub fn wait_for(&mut self, limit: u32, caller: Caller, cost: u64, now: Time) -> Option<Span> {
+    pub fn wait_for(&mut self, limit: u64, caller: Caller, cost: u64, now: Time) -> Option<Span> {
         self.rates.retain(|(_, rate)| !rate.is_over(now));
         self.rate(limit)?.wait_for(caller, cost, now)
     }
 
     /// Takes back the charge of [`wait_for`](FairShares::wait_for), because another limit or a cap
     /// refused the request.
-    pub fn refund(&mut self, limit: u32, caller: Caller, cost: u64, now: Time) {
+    pub fn refund(&mut self, limit: u64, caller: Caller, cost: u64, now: Time) {
         if let Some(rate) = self.rate(limit) {
             rate.refund(caller, cost, now);
         }
     }
 
     /// Counts `cost` tokens that the rate gave out.
-    pub fn note_given(&mut self, limit: u32, cost: u64) {
+    pub fn note_given(&mut self, limit: u64, cost: u64) {
         if let Some(rate) = self.rate(limit) {
             rate.note_given(cost);
         }
     }
 
     /// Ends the contention of a rate, if it is contended.
-    pub fn end(&mut self, limit: u32, now: Time) {
+    pub fn end(&mut self, limit: u64, now: Time) {
         if let Some(rate) = self.rate(limit) {
             rate.end(now);
         }
     }
 
     /// Notes that the rate itself refused `caller`. The rate is contended from now on.
-    pub fn refused(&mut self, limit: u32, gcra: &Gcra, caller: Caller, cost: u64, now: Time) {
+    pub fn refused(&mut self, limit: u64, gcra: &Gcra, caller: Caller, cost: u64, now: Time) {
         if self.rate(limit).is_none() {
             self.rates.push((limit, ContendedRate::new(gcra, now)));
         }

@@ -28,11 +28,11 @@ use entry::{CachedLimit, Worth};
 
 /// Names one bucket in the isolate's memory.
 ///
-/// The policy of an isolate never changes, so a limit's number always means the same limit.
+/// A limit's number is a digest of its counter, so it means the same counter under any policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LimitKey {
     /// The limit's number in the policy.
-    pub limit: u32,
+    pub limit: u64,
     /// The caller; `None` at a `global` limit.
     pub subject: Option<Subject>,
 }

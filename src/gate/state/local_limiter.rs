@@ -9,6 +9,7 @@ use crate::gate::state::bucket_view::StartingPoint;
 use crate::identity::digest::Subject;
 use crate::limit::bucket_table::{Bucket, BucketId, BucketTable, Full};
 use crate::limit::day_counter::{Counted, DayCounter};
+use crate::limit::debt::Debt;
 use crate::limit::monotonic::MonotonicClock;
 use crate::limit::time::{Span, Time};
 use crate::protocol::rates::{Demand, Outcome, Terms};
@@ -54,10 +55,10 @@ impl LocalLimiter {
                 if let Err(Full { wait }) = self.table.reserve(core::iter::once(id), now) {
                     return Outcome::Full { wait };
                 }
-                let tat = self.table.tat(id).max(now.plus(start.debt));
+                let tat = self.table.get(id).debt.tat().max(now.plus(start.debt));
                 match gcra.take(tat, now, demand.cost) {
                     Ok(tat) => {
-                        self.table.put(id, Bucket { tat, ..Bucket::default() });
+                        self.table.put(id, bucket(tat));
                         passed(gcra.available(tat, now), gcra.until_next_token(tat, now))
                     }
                     Err(no) => Outcome::Refused { left: gcra.available(tat, now), wait: no.wait, until: None },
@@ -87,8 +88,8 @@ impl LocalLimiter {
             Terms::Rate(gcra) => {
                 let now = self.clock.read(wall);
                 if !gcra.may_be_repaid(demand.cost, taken, now) {
-                    let tat = self.table.tat(id).minus(gcra.interval().times(demand.cost));
-                    self.table.put(id, Bucket { tat, ..Bucket::default() });
+                    let tat = self.table.get(id).debt.tat().minus(gcra.interval().times(demand.cost));
+                    self.table.put(id, bucket(tat));
                 }
             }
             Terms::Quota(_, zone) => {
@@ -119,6 +120,11 @@ impl LocalLimiter {
         }
         self.day_counters.entry(id).or_default()
     }
+}
+
+/// Returns a bucket that lives in this isolate alone, whose policy never changes.
+fn bucket(tat: Time) -> Bucket {
+    Bucket { debt: Debt::of_tat(tat), ..Bucket::default() }
 }
 
 /// Returns the outcome of a take that was granted. It names neither a slot nor a day, because

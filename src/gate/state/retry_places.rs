@@ -29,7 +29,7 @@ const CAPACITY: usize = 10_000;
 /// The places that one isolate has told, by the limit's number and the caller.
 #[derive(Debug, Default)]
 pub struct RetryPlaces {
-    refused: HashMap<(u32, Subject), Refused>,
+    refused: HashMap<(u64, Subject), Refused>,
     /// When room was last made.
     swept: Time,
 }
@@ -76,7 +76,7 @@ impl Schedule {
 impl RetryPlaces {
     /// Returns the place of a request of `caller` that the limit of number `limit` refuses at
     /// `now`, and would admit after `wait` if it came first.
-    pub fn place(&mut self, limit: u32, caller: Subject, wait: Span, schedule: Schedule, now: Time) -> Place {
+    pub fn place(&mut self, limit: u64, caller: Subject, wait: Span, schedule: Schedule, now: Time) -> Place {
         let due = now.plus(wait);
         let key = (limit, caller);
         match self.refused.get_mut(&key).filter(|refused| now < refused.due) {
@@ -102,7 +102,7 @@ impl RetryPlaces {
 
     /// Whether `key` may be kept. If the memory is full, it is looked through for callers whose
     /// next refusal is no other request, at most once in [`AT_ONCE`].
-    fn has_room_for(&mut self, key: &(u32, Subject), now: Time) -> bool {
+    fn has_room_for(&mut self, key: &(u64, Subject), now: Time) -> bool {
         if self.refused.len() >= CAPACITY && self.swept.plus(AT_ONCE) <= now {
             self.refused.retain(|_, refused| now < refused.other_until);
             self.swept = now;

@@ -40,7 +40,7 @@ const SECOND: Span = Span::from_secs(1);
 #[derive(Debug, Default)]
 pub struct RetrySpread {
     /// By the number of the limit that refused them.
-    queues: BTreeMap<u32, RetryQueue>,
+    queues: BTreeMap<u64, RetryQueue>,
     /// Of callers that were refused several times at once.
     places: RetryPlaces,
     clock: MonotonicClock,

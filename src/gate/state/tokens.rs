@@ -101,7 +101,7 @@ impl Tokens {
     /// Returns `other` if it is neither.
     pub(crate) fn rejoin(&mut self, other: Tokens) -> Result<(), Tokens> {
         match (self, other) {
-            (Tokens::Lease(gcra, lease), Tokens::Lease(_, other)) => {
+            (Tokens::Lease(gcra, lease), Tokens::Lease(same, other)) if *gcra == same => {
                 lease.rejoin(gcra, other).map_err(|other| Tokens::Lease(*gcra, other))
             }
             (Tokens::Quota { tokens, until, .. }, Tokens::Quota { tokens: more, until: same, .. })

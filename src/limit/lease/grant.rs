@@ -28,9 +28,12 @@ pub struct GrantedSlots {
 /// How far leases may move a bucket's TAT beyond a full debt, if a request costs `cost` tokens. If
 /// a holder is lost, a caller may have to wait for so much longer.
 ///
-/// Zero for a bucket that is not [`leasable`]: its callers never wait longer than burst × interval.
+/// A lease is at most one part in [`PREPAY_DIVISOR`] of the slots up to the hold beyond a full
+/// debt, so one of a single slot leaves seven others. Zero for a bucket with longer intervals, and
+/// for one that is not [`leasable`]: its callers never wait longer than burst × interval.
 pub fn max_lead(gcra: &Gcra, cost: u64) -> Span {
-    if leasable(gcra, cost) { hold_within(gcra, LONGEST_HORIZON).unwrap_or_default() } else { Span::ZERO }
+    let hold = hold_within(gcra, LONGEST_HORIZON).filter(|_| leasable(gcra, cost)).unwrap_or_default();
+    hold.saturating_sub(gcra.interval().times(PREPAY_DIVISOR.saturating_sub(1)))
 }
 
 /// Whether tokens may be leased for requests of `cost` tokens: two of them fit into a burst, and a

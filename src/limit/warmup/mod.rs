@@ -138,6 +138,11 @@ impl Warmup {
         }
     }
 
+    /// The form for the disk.
+    pub fn saved(&self) -> SavedWarmup {
+        SavedWarmup { ramp: self.ramp, last_asked: self.last_asked }
+    }
+
     /// How long it takes from `now` until ramp time has passed by `span`: `span` or longer.
     pub fn real_span(&self, gcra: &Gcra, now: Time, span: Span) -> Span {
         self.ramp.real_span(gcra, now, span)

@@ -16,7 +16,7 @@ pub enum ActorKey<'a> {
     Ip(Subject),
     /// The actor of a key.
     Key(Subject),
-    /// The actor of a `global` limit or a cap, by its name.
+    /// The actor of a binding's `global` limits, such as `api/global`, or of a cap, by its name.
     Shared(Cow<'a, str>),
 }
 

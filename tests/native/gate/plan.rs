@@ -32,8 +32,7 @@ fn groups_are_address_then_keys_then_shared_limits_with_quotas_last() {
             vec!["base/ip", "api/ip", "api/ip-2"],
             vec!["base/key", "api/key"],
             vec!["api/global"],
-            vec!["base/global-2"],
-            vec!["base/global"],
+            vec!["base/global-2", "base/global"],
         ]
     );
 }
@@ -42,7 +41,7 @@ fn groups_are_address_then_keys_then_shared_limits_with_quotas_last() {
 fn request_without_a_key_meets_all_other_limits() {
     assert_eq!(
         names("/api/x", false),
-        [vec!["base/ip", "api/ip", "api/ip-2"], vec!["api/global"], vec!["base/global-2"], vec!["base/global"]]
+        [vec!["base/ip", "api/ip", "api/ip-2"], vec!["api/global"], vec!["base/global-2", "base/global"]]
     );
 }
 

@@ -188,8 +188,12 @@ impl Deployment {
     /// Returns the tokens that D1 has counted for `limit`, over all its subjects.
     pub fn used(&self, limit: &str) -> u64 {
         let actors = self.actors.borrow();
+        let mut limits = self.policy.base.iter().chain(&self.policy.bindings).flat_map(|binding| &binding.limits);
+        let counter = limits.find(|other| other.name == limit).map_or(limit, |limit| limit.counter.as_str());
         let ledgers = actors.values().map(|world| world.ledger.used.borrow());
-        ledgers.map(|used| used.iter().filter(|((_, name), _)| name == limit).map(|(_, used)| used).sum::<u64>()).sum()
+        ledgers
+            .map(|used| used.iter().filter(|((_, name), _)| name == counter).map(|(_, used)| used).sum::<u64>())
+            .sum()
     }
 }
 

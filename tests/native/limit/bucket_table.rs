@@ -1,12 +1,13 @@
 //! The bounded table of buckets, against a plain map that drops nothing.
 
 use penstock::limit::bucket_table::{Bucket, BucketTable};
+use penstock::limit::debt::Debt;
 use penstock::limit::time::{Span, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 fn bucket(tat: Time) -> Bucket {
-    Bucket { tat, ..Bucket::default() }
+    Bucket { debt: Debt::of_tat(tat), ..Bucket::default() }
 }
 
 #[test]
@@ -91,7 +92,7 @@ proptest! {
         for (id, later, debt) in steps {
             now = now.plus(Span::from_millis(later));
             let known = model.get(&id).copied().unwrap_or_default();
-            prop_assert_eq!(table.tat(id).max(now), Time::max(known, now));
+            prop_assert_eq!(table.get(id).debt.tat().max(now), Time::max(known, now));
             if table.reserve([id].into_iter(), now).is_ok() {
                 let tat = now.plus(Span::from_millis(debt));
                 table.put(id, bucket(tat));

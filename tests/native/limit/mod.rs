@@ -5,6 +5,7 @@ mod bucket_table;
 mod calendar;
 mod counted;
 mod day_counter;
+mod debt;
 mod gcra;
 mod jitter;
 mod lease;

@@ -88,8 +88,9 @@ fn slow_upload_is_one_json_line_and_so_is_the_count_of_many() {
 fn count_of_refusals_is_one_json_line() {
     let vars = BTreeMap::from([("LIMIT_BASE".to_string(), serde_json::json!({"per_ip": ["5/min", "9/h"]}))]);
     let policy = Policy::read(&vars).unwrap();
+    let second = policy.base.as_ref().unwrap().limits[1].number;
     assert_eq!(
-        counted_line(&RefusalKey::Limit(1, Reason::RateLimited, Effect::Shadow), 7, &policy),
+        counted_line(&RefusalKey::Limit(second, Reason::RateLimited, Effect::Shadow), 7, &policy),
         r#"{"event":"would_refuse","limit":"base/ip-2","scope":"ip","reason":"rate_limited","binding":"base","count":7,"shadow":true}"#
     );
     assert_eq!(

@@ -7,6 +7,7 @@ use super::sim::{set_wall, wall};
 use super::world::{Memory, ModelWorld};
 use core::task::{Context, Poll, Waker};
 use penstock::actor::rates::answer::answer;
+use penstock::limit::debt::SavedDebt;
 use penstock::limit::time::{Span, Time};
 use penstock::protocol::rates::{Ask, CallError, Reply, Terms};
 use std::collections::hash_map::DefaultHasher;
@@ -55,9 +56,11 @@ impl ModelWorld {
         let now = self.now();
         let call = &mut self.calls[index];
         let actor = &mut self.actors[call.actor];
-        actor.before = actor.disk.rows.borrow().iter().map(|(id, tat)| (*id, *tat)).collect();
-        if self.shared.case.bug == Bug::CutDown {
-            cut_down(actor, &call.sent.ask, now);
+        actor.before = actor.disk.rows.borrow().iter().map(|(id, debt)| (*id, *debt)).collect();
+        match self.shared.case.bug {
+            Bug::CutDown => cut_down(actor, &call.sent.ask, now),
+            Bug::EditForgetsOldTerms => convert(actor, &call.sent.ask, now),
+            _ => {}
         }
         let (counter, disk) = (Rc::clone(&actor.counter), Rc::clone(&actor.disk));
         let (ledger, ask) = (ModelLedger(Rc::clone(&self.shared)), call.sent.ask.clone());
@@ -114,14 +117,33 @@ impl ModelWorld {
     }
 }
 
+/// Makes a planted bug's mistake: it converts a debt to the terms of the question, and keeps
+/// nothing of the terms before.
+fn convert(actor: &ModelActor, ask: &Ask, now: Time) {
+    for demand in &ask.demands {
+        if let Terms::Rate(gcra) = demand.terms {
+            let id = demand.bucket(ask.subject);
+            let Some(saved) = actor.disk.rows.borrow().get(&id).copied() else { continue };
+            if (saved.interval, saved.burst) == (gcra.interval(), gcra.burst()) {
+                continue;
+            }
+            let tokens = saved.tat.since(now).as_nanos().div_ceil(saved.interval.as_nanos()).min(gcra.burst());
+            let tat = now.plus(gcra.interval().times(tokens));
+            let converted = SavedDebt { tat, interval: gcra.interval(), burst: gcra.burst() };
+            actor.disk.rows.borrow_mut().insert(id, converted);
+            actor.counter.borrow_mut().restore(id, converted);
+        }
+    }
+}
+
 /// Makes a planted bug's mistake: it takes a TAT beyond a full debt for damaged, and cuts it down.
 fn cut_down(actor: &ModelActor, ask: &Ask, now: Time) {
     for demand in &ask.demands {
         if let Terms::Rate(gcra) = demand.terms {
             let id = demand.bucket(ask.subject);
-            let saved = actor.disk.rows.borrow().get(&id).copied().unwrap_or_default();
-            let cut = gcra.clamp_tat(saved, now, Span::ZERO);
-            if cut < saved {
+            let Some(saved) = actor.disk.rows.borrow().get(&id).copied() else { continue };
+            let cut = SavedDebt { tat: gcra.clamp_tat(saved.tat, now, Span::ZERO), ..saved };
+            if cut.tat < saved.tat {
                 actor.disk.rows.borrow_mut().insert(id, cut);
                 actor.counter.borrow_mut().restore(id, cut);
             }

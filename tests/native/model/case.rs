@@ -8,6 +8,10 @@ use std::collections::BTreeMap;
 #[derive(Clone)]
 pub struct Case {
     pub policy: &'static Policy,
+    /// The policy after an edit of the terms; the same one if there is no edit.
+    pub edited: &'static Policy,
+    /// How often an isolate may change from one of the two to the other.
+    pub edits: u8,
     /// The true time at the beginning.
     pub start: Time,
     /// The scripted moves before the exploration.
@@ -34,14 +38,24 @@ pub struct Case {
 impl Case {
     /// Returns this case with other vars.
     pub fn with(&self, vars: &str) -> Case {
-        Case { policy: Case::new(vars).policy, ..self.clone() }
+        let Case { policy, edited, .. } = Case::new(vars);
+        Case { policy, edited, ..self.clone() }
+    }
+
+    /// Returns this case with an edit of its vars, which isolates may take up four times. The
+    /// checks of a path's end know no edits.
+    pub fn edited_to(&self, vars: &str) -> Case {
+        Case { edited: Case::new(vars).policy, edits: 4, ends: false, ..self.clone() }
     }
 
     /// Makes a case with these vars, as JSON.
     pub fn new(vars: &str) -> Case {
         let vars: BTreeMap<String, serde_json::Value> = serde_json::from_str(vars).unwrap();
+        let policy: &'static Policy = Box::leak(Box::new(Policy::read(&vars).unwrap()));
         Case {
-            policy: Box::leak(Box::new(Policy::read(&vars).unwrap())),
+            policy,
+            edited: policy,
+            edits: 0,
             start: crate::support::EVENING,
             before: Vec::new(),
             requests: 4,
@@ -76,6 +90,8 @@ pub enum Move {
     Alarm(usize),
     /// A fault happens to the question, answer, statement, isolate or actor of this number.
     Fault(Fault, usize),
+    /// An isolate ends, and one with the other policy takes its place.
+    Edit(usize),
     /// A scripted beginning's request, whose messages are all delivered at once.
     Serve(usize),
 }
@@ -151,6 +167,8 @@ pub enum Bug {
     TokensForgotten,
     /// A caller's tokens come back twice when a shared limit refuses its request.
     TokensBackTwice,
+    /// An edit converts a debt to the new terms, and forgets it under the old ones.
+    EditForgetsOldTerms,
     /// A TAT further ahead than a full debt is cut down to one, although leases own the slots.
     CutDown,
 }

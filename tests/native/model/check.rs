@@ -23,11 +23,25 @@ pub fn always(world: &ModelWorld) -> Result<(), String> {
     for limit in limits(world) {
         let times = admitted(world, limit);
         match &limit.allowance {
-            Allowance::Rate(rate) => envelope(world, limit, &rate.gcra(), &times)?,
-            Allowance::Quota(quota) => counted(world, limit, quota, &times)?,
+            Allowance::Rate(rate) => {
+                let (_, edited) = world.case().edited.limit(limit.number).ok_or("the edit has another counter")?;
+                let larger = larger_of_both(&rate.gcra(), &self::rate(edited).ok_or("no rate")?);
+                envelope(world, limit, &larger, &times)?;
+            }
+            Allowance::Quota(quota) => {
+                let edited = world.case().edited.limit(limit.number).map(|(_, limit)| &limit.allowance);
+                let Some(Allowance::Quota(edited)) = edited else { return Err("the edit has another counter".into()) };
+                let larger = if edited.count() > quota.count() { edited } else { quota };
+                counted(world, limit, larger, &times)?;
+            }
         }
     }
     Ok(())
+}
+
+/// The bucket that admits whatever either of two buckets admits, while isolates ask for both.
+fn larger_of_both(one: &Gcra, other: &Gcra) -> Gcra {
+    Gcra::new(one.interval().min(other.interval()), one.burst().max(other.burst())).unwrap()
 }
 
 fn limits(world: &ModelWorld) -> Vec<&'static Limit> {
@@ -61,11 +75,11 @@ fn envelope(world: &ModelWorld, limit: &Limit, gcra: &Gcra, times: &[Time]) -> R
 /// Checks a quota: admissions of a day ≤ tokens that D1 has counted ≤ the day's quota.
 fn counted(world: &ModelWorld, limit: &Limit, quota: &Quota, times: &[Time]) -> Result<(), String> {
     let used = world.shared.used.borrow();
-    let all: u64 = used.iter().filter(|((_, name, _), _)| *name == limit.name).map(|(_, used)| used).sum();
+    let all: u64 = used.iter().filter(|((_, name, _), _)| *name == limit.counter).map(|(_, used)| used).sum();
     if all < times.len() as u64 {
         return Err(format!("{}: {} admitted, and D1 has counted {all}", limit.name, times.len()));
     }
-    for ((date, name, _), used) in used.iter().filter(|((_, name, _), _)| *name == limit.name) {
+    for ((date, name, _), used) in used.iter().filter(|((_, name, _), _)| *name == limit.counter) {
         let today = times.iter().filter(|at| quota.zone().day(**at).date == *date).count() as u64;
         if *used > quota.count() {
             return Err(format!("{name}: D1 has counted {used}"));
@@ -78,7 +92,7 @@ fn counted(world: &ModelWorld, limit: &Limit, quota: &Quota, times: &[Time]) -> 
     if world.clocks_are_right() {
         for at in times {
             let date = quota.zone().day(*at).date;
-            if !used.keys().any(|(day, name, _)| *day == date && *name == limit.name) {
+            if !used.keys().any(|(day, name, _)| *day == date && *name == limit.counter) {
                 return Err(format!("{}: one admitted on {date}, and D1 knows nothing of it", limit.name));
             }
         }
@@ -206,7 +220,7 @@ fn exhausted(world: &ModelWorld) -> bool {
     let used = world.shared.used.borrow();
     quotas
         .into_iter()
-        .any(|(limit, quota)| used.iter().any(|((_, name, _), used)| *name == limit.name && *used >= quota.count()))
+        .any(|(limit, quota)| used.iter().any(|((_, name, _), used)| *name == limit.counter && *used >= quota.count()))
 }
 
 /// Checks that no more of a quota is lost than the faults may cost. Without faults, the whole day

@@ -63,8 +63,8 @@ impl ModelWorld {
                 let Some(index) = self.nth(number, Call::answered) else { return false };
                 if self.case().bug == Bug::RefundInActor {
                     let actor = &self.actors[self.calls[index].actor];
-                    for (id, tat) in &actor.before {
-                        actor.counter.borrow_mut().restore(*id, *tat);
+                    for (id, debt) in &actor.before {
+                        actor.counter.borrow_mut().restore(*id, *debt);
                     }
                 }
                 self.end_call(index, Err(CallError::Disconnected));
@@ -120,12 +120,12 @@ impl ModelWorld {
     }
 
     /// Takes an isolate's memory, and everything that it was doing.
-    fn crash_isolate(&mut self, isolate: usize) {
+    pub fn crash_isolate(&mut self, isolate: usize) {
         // Each question in flight may come back with tokens.
         let asking = |call: &&Call| self.tasks.iter().any(|task| task.id == call.sent.task && task.isolate == isolate);
         self.losses += self.calls.iter().filter(asking).count() as u64;
-        let behind = self.isolates[isolate].behind;
-        self.isolates[isolate] = ModelIsolate::new(behind);
+        let ModelIsolate { behind, is_edited, .. } = self.isolates[isolate];
+        self.isolates[isolate] = ModelIsolate::new(behind, is_edited);
         self.tasks.retain(|task| task.isolate != isolate);
         self.drop_unheard();
     }
@@ -138,8 +138,8 @@ impl ModelWorld {
         self.actor_crashes += 1;
         self.losses += self.calls.iter().filter(|call| call.actor == number && call.work.is_some()).count() as u64;
         let counter = Rc::new(RefCell::new(Buckets::default()));
-        for (id, tat) in self.actors[number].disk.rows.borrow().iter() {
-            counter.borrow_mut().restore(*id, *tat);
+        for (id, debt) in self.actors[number].disk.rows.borrow().iter() {
+            counter.borrow_mut().restore(*id, *debt);
         }
         let wall = self.shared.now.get().minus(self.actors[number].behind);
         for (id, warm) in self.actors[number].disk.warm.borrow().iter() {

@@ -6,6 +6,7 @@
 //!
 //! - `rates`, `quotas`: the cases
 //! - `refused`: requests that a shared limit refuses, with bugs planted there
+//! - `edits`: isolates with two configurations side by side
 //! - `planted`: cases with a planted bug, which the search must find
 //! - `search`: every schedule of a case, and random walks
 //! - `check`: everything that must hold
@@ -19,6 +20,7 @@
 mod calls;
 mod case;
 mod check;
+mod edits;
 mod faults;
 mod parts;
 mod planted;

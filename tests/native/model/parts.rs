@@ -7,6 +7,7 @@ use penstock::actor::rates::buckets::Buckets;
 use penstock::gate::state::GateState;
 use penstock::identity::Subject;
 use penstock::limit::bucket_table::BucketId;
+use penstock::limit::debt::SavedDebt;
 use penstock::limit::time::{Span, Time};
 use penstock::protocol::rates::{ActorKey, Reply};
 use std::rc::Rc;
@@ -23,13 +24,15 @@ pub struct ModelIsolate {
     pub kept: KeptSlots,
     /// How far its wall clock has fallen back.
     pub behind: Span,
+    /// Whether it has the edited policy.
+    pub is_edited: bool,
 }
 
 impl ModelIsolate {
     /// Makes an isolate that has just started.
-    pub fn new(behind: Span) -> ModelIsolate {
+    pub fn new(behind: Span, is_edited: bool) -> ModelIsolate {
         let (state, kept) = Default::default();
-        ModelIsolate { state, kept, behind }
+        ModelIsolate { state, kept, behind, is_edited }
     }
 }
 
@@ -40,8 +43,8 @@ pub struct ModelActor {
     pub disk: Rc<ModelDisk>,
     /// How far its wall clock has fallen back.
     pub behind: Span,
-    /// The TATs before the last question, to which a planted bug returns.
-    pub before: Vec<(BucketId, Time)>,
+    /// The debts before the last question, to which a planted bug returns.
+    pub before: Vec<(BucketId, SavedDebt)>,
 }
 
 /// An actor at work on one question.

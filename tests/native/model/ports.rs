@@ -10,6 +10,7 @@ use penstock::gate::state::tokens::{RoundTrip, Tokens};
 use penstock::identity::Subject;
 use penstock::ledger::{Added, Entry, Ledger, UnusedQuota};
 use penstock::limit::bucket_table::BucketId;
+use penstock::limit::debt::SavedDebt;
 use penstock::limit::gcra::Gcra;
 use penstock::limit::time::{Span, Time};
 use penstock::limit::warmup::SavedWarmup;
@@ -33,7 +34,7 @@ pub struct Sent {
     pub reply_to: OneShot<Answer>,
 }
 
-/// The key of a row in D1: date, limit, subject.
+/// The key of a row in D1: date, counter, subject.
 pub type RowKey = (String, String, Option<Subject>);
 
 /// A statement on its way to D1.
@@ -55,7 +56,7 @@ pub struct Timer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Admission {
     /// The number of its limit.
-    pub limit: u32,
+    pub limit: u64,
     /// When it was taken.
     pub at: Time,
 }
@@ -179,9 +180,9 @@ impl Port {
 /// An actor's disk.
 #[derive(Default)]
 pub struct ModelDisk {
-    pub rows: RefCell<BTreeMap<BucketId, Time>>,
+    pub rows: RefCell<BTreeMap<BucketId, SavedDebt>>,
     /// The last row that a lazy disk has promised and not saved.
-    pub unsaved: RefCell<BTreeMap<BucketId, Time>>,
+    pub unsaved: RefCell<BTreeMap<BucketId, SavedDebt>>,
     pub warm: RefCell<BTreeMap<BucketId, SavedWarmup>>,
     /// Whether the disk promises before it saves: a planted bug.
     pub lazy: bool,
@@ -192,15 +193,15 @@ pub struct ModelDisk {
 }
 
 impl BucketStore for ModelDisk {
-    fn save(&self, id: BucketId, tat: Time) -> Result<u32, String> {
+    fn save(&self, id: BucketId, debt: SavedDebt) -> Result<u32, String> {
         if self.refuses.get() {
             return Err("SQLITE_FULL".into());
         }
         if self.lazy {
             self.rows.borrow_mut().append(&mut self.unsaved.borrow_mut());
-            self.unsaved.borrow_mut().insert(id, tat);
+            self.unsaved.borrow_mut().insert(id, debt);
         } else {
-            self.rows.borrow_mut().insert(id, tat);
+            self.rows.borrow_mut().insert(id, debt);
         }
         if self.fails.get() { Err("SQLITE_IOERR".into()) } else { Ok(1) }
     }
@@ -212,6 +213,14 @@ impl BucketStore for ModelDisk {
         self.warm.borrow_mut().insert(id, *warm);
         if self.fails.get() { Err("SQLITE_IOERR".into()) } else { Ok(1) }
     }
+
+    fn forget(&self, _: BucketId) -> Result<u32, String> {
+        unreachable!("no state is kept under a printed name")
+    }
+
+    fn save_former(&self, _: &str, _: &str) -> Result<u32, String> {
+        unreachable!("no state is kept under a printed name")
+    }
 }
 
 /// The way to D1.
@@ -221,7 +230,7 @@ impl Ledger for ModelLedger {
     async fn add(&self, entry: Entry<'_>, _patience: Span) -> Result<Added, String> {
         let reply = OneShot::new();
         self.0.statements.borrow_mut().push(Statement {
-            row: (entry.day.date.clone(), entry.limit.to_owned(), entry.subject),
+            row: (entry.day.date.clone(), entry.name.to_owned(), entry.subject),
             cost: entry.cost,
             count: entry.count,
             reply_to: reply.clone(),
@@ -234,7 +243,7 @@ impl Ledger for ModelLedger {
         let times = if lost && self.0.case.bug == Bug::RestTwice { 2 } else { 1 };
         for _ in 0..times {
             let mut used = self.0.used.borrow_mut();
-            let used = used.entry((rest.date.clone(), rest.limit.clone(), rest.subject)).or_default();
+            let used = used.entry((rest.date.clone(), rest.name.clone(), rest.subject)).or_default();
             // Like the statement in D1: `... AND used >= ?4`.
             *used = used.checked_sub(rest.tokens).unwrap_or(*used);
         }

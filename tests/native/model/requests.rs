@@ -35,8 +35,9 @@ impl ModelWorld {
         let decision = Rc::new(Cell::new(None));
         let decided = Rc::clone(&decision);
         let case = self.case().clone();
+        let policy = if self.isolates[isolate].is_edited { case.edited } else { case.policy };
         let future = Box::pin(async move {
-            let plan = Plan::new(case.policy, None, CALLER, |_| None);
+            let plan = Plan::new(policy, None, CALLER, |_| None);
             let record = Rc::new(Record::default());
             let keys = plan
                 .caller_limits

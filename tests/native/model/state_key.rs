@@ -11,13 +11,13 @@ impl ModelWorld {
     /// follows, and the same is checked.
     pub fn key(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        (self.now(), self.requests, self.faults, self.actor_crashes, self.losses, self.left, self.stepped)
+        (self.now(), self.requests, self.faults, self.edits, self.actor_crashes, self.losses, self.left, self.stepped)
             .hash(&mut hasher);
         for isolate in &self.isolates {
             format!("{:?}{:?}", isolate.state.lease_cache.borrow(), isolate.state.local_limiter.borrow())
                 .hash(&mut hasher);
             format!("{:?}", isolate.state.actor_health.borrow()).hash(&mut hasher);
-            (isolate.behind, isolate.kept.borrow().len()).hash(&mut hasher);
+            (isolate.behind, isolate.is_edited, isolate.kept.borrow().len()).hash(&mut hasher);
             isolate.kept.borrow().iter().for_each(|(_, _, slot)| slot.hash(&mut hasher));
         }
         for actor in &self.actors {

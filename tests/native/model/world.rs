@@ -28,6 +28,8 @@ pub struct ModelWorld {
     pub requests: u8,
     /// Faults that may still happen.
     pub faults: u8,
+    /// Edits that may still happen.
+    pub edits: u8,
     /// Crashes of actors; each may forgive a caller a short debt.
     pub actor_crashes: u64,
     /// Faults that may lose tokens of a quota.
@@ -55,12 +57,13 @@ impl ModelWorld {
         });
         let mut world = ModelWorld {
             shared,
-            isolates: (0..ISOLATES).map(|_| ModelIsolate::new(Span::ZERO)).collect(),
+            isolates: (0..ISOLATES).map(|_| ModelIsolate::new(Span::ZERO, false)).collect(),
             actors: Vec::new(),
             calls: Vec::new(),
             tasks: Vec::new(),
             requests: case.requests,
             faults: case.faults,
+            edits: case.edits,
             actor_crashes: 0,
             losses: 0,
             left: false,
@@ -96,6 +99,9 @@ impl ModelWorld {
         moves.extend(self.case().ticks.iter().map(|millis| Move::Tick(*millis)));
         let holders = self.actors.iter().enumerate().filter(|(_, actor)| actor.counter.borrow().holds_quota());
         moves.extend(holders.map(|(number, _)| Move::Alarm(number)));
+        if self.edits > 0 {
+            moves.extend((0..ISOLATES).map(Move::Edit));
+        }
         if self.faults > 0 {
             moves.extend(self.faults_possible());
         }
@@ -126,6 +132,15 @@ impl ModelWorld {
                 true
             }
             Move::Alarm(actor) => self.alarm(actor),
+            Move::Edit(isolate) => {
+                let free = self.edits > 0;
+                self.edits = self.edits.saturating_sub(1);
+                if free {
+                    self.isolates[isolate].is_edited ^= true;
+                    self.crash_isolate(isolate);
+                }
+                free
+            }
             Move::Fault(fault, number) => {
                 if self.faults == 0 {
                     return false;

@@ -9,6 +9,7 @@ mod allowed;
 mod binding;
 mod capacity;
 mod cors;
+mod counter;
 mod deployment_mode;
 mod fault;
 mod json_table;

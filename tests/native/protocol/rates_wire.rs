@@ -4,14 +4,14 @@
 use crate::support::{ask, quota, rate};
 use penstock::limit::lease::Wish;
 use penstock::limit::time::Span;
-use penstock::protocol::rates::{Demand, Enforcement, Grant, Outcome, Reply, UnusedTokens};
+use penstock::protocol::rates::{Demand, Enforcement, Grant, Outcome, Reply, UnusedTokens, bucket_id};
 use penstock::protocol::rates_wire::{read_ask, read_reply, write_ask, write_reply};
 use proptest::prelude::*;
 
 const ASK: &str = concat!(
     r#"{"v":1,"intent":"take","subject":"07070707070707070707070707070707","#,
-    r#""demands":[{"limit":"login/ip","cost":1,"each":2,"wish":30,"waiting":4,"owed":2,"rate":{"interval":12000000000,"burst":5}},"#,
-    r#"{"limit":"api/key","cost":0,"back":{"tokens":3,"until":1795996800},"shadow":true,"quota":{"count":100,"zone":"Asia/Shanghai"}}],"#,
+    r#""demands":[{"limit":"login/ip","counter":"login/ip counted","cost":1,"each":2,"wish":30,"waiting":4,"owed":2,"rate":{"interval":12000000000,"burst":5}},"#,
+    r#"{"limit":"api/key","counter":"api/key counted","cost":0,"back":{"tokens":3,"until":1795996800},"shadow":true,"quota":{"count":100,"zone":"Asia/Shanghai"}}],"#,
     r#""durable_after":10000000000,"patience":200000000}"#,
 );
 
@@ -34,6 +34,16 @@ fn question_is_written_in_the_pinned_text() {
     let ask = ask(7, vec![rate, shadow]);
     assert_eq!(write_ask(&ask), ASK);
     assert_eq!(read_ask(ASK), Ok(ask));
+}
+
+/// An earlier version knows no counter. It skips the field, and sends none.
+#[test]
+fn cfg_10_question_without_a_counter_is_about_the_printed_name() {
+    let older = ASK.replace(r#""counter":"login/ip counted","#, "").replace(r#""counter":"api/key counted","#, "");
+    let ask = read_ask(&older).unwrap();
+    assert!(ask.demands.iter().all(|demand| demand.counter.is_none() && demand.known_counter().is_none()));
+    assert_eq!(ask.demands[0].bucket(ask.subject), bucket_id("login/ip", ask.subject));
+    assert_eq!(write_ask(&ask), older);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Answers about rates and quotas that no correct actor could give.
 
 use crate::support::{EVENING, ask, quota, rate};
+use penstock::limit::debt::SIDE_BY_SIDE;
 use penstock::limit::lease::{LONGEST_HORIZON, Wish};
 use penstock::limit::time::Span;
 use penstock::protocol::rates::{CallError, Demand, Grant, Outcome, Reply};
@@ -39,7 +40,7 @@ fn impossible_outcome_or_grant_is_rejected() {
         (
             "a wait longer than it takes to fill up",
             sixty(),
-            Outcome::Refused { left: 0, wait: SECOND.times(101), until: None },
+            Outcome::Refused { left: 0, wait: SECOND.times(161), until: None },
             None,
         ),
         ("a grant larger than the wish", sixty(), fine, granted(11, SECOND)),
@@ -68,7 +69,7 @@ fn waits_of_a_rate_with_warmup_may_be_longer_by_the_longest_ramp() {
     for (wait, warmup, valid) in [(101, 0, false), (660, 1, true), (701, 600, false)] {
         for outcome in [
             met(0, SECOND.times(wait), Span::ZERO, None),
-            Outcome::Refused { left: 0, wait: SECOND.times(wait), until: None },
+            Outcome::Refused { left: 0, wait: SECOND.times(wait).plus(SIDE_BY_SIDE), until: None },
         ] {
             assert_eq!(validated(warming(warmup), outcome, None).is_ok(), valid, "{wait} s with {warmup} s to warm up");
         }

@@ -1,8 +1,9 @@
 //! The actor's memory of rates: saving, waking up, a full table, a full disk, and clocks that step.
 
 use crate::support::{EVENING, World, ask, rate, run};
+use penstock::limit::debt::SavedDebt;
 use penstock::limit::time::{Span, Time};
-use penstock::protocol::rates::Outcome;
+use penstock::protocol::rates::{Demand, Outcome};
 
 const SECOND: Span = Span::from_secs(1);
 const TWELVE: Span = Span::from_secs(12);
@@ -90,7 +91,11 @@ fn row_from_the_future_locks_out_no_longer_than_an_empty_bucket() {
         let world = World::default();
         let demand = rate("a", TWELVE, 5);
         let ask = ask(1, vec![demand.clone()]);
-        world.disk.rows.borrow_mut().insert(demand.bucket(ask.subject), future);
+        world
+            .disk
+            .rows
+            .borrow_mut()
+            .insert(demand.bucket(ask.subject), SavedDebt { tat: future, interval: TWELVE, burst: 5 });
         world.evict();
         let reply = world.ask(&ask);
         let [Outcome::Refused { wait, .. }] = reply.outcomes[..] else { panic!("{reply:?}") };
@@ -104,13 +109,16 @@ fn row_from_the_future_locks_out_no_longer_than_an_empty_bucket() {
 #[test]
 fn smaller_limit_holds_at_once_and_its_debt_is_at_most_a_bucket() {
     let world = World::default();
-    for _ in 0..5 {
-        assert!(world.passes(&ask(1, vec![rate("a", HOUR, 5)])));
+    for _ in 0..10 {
+        assert!(world.passes(&ask(1, vec![rate("a", Span::from_secs(360), 10)])));
     }
-    let small = ask(1, vec![rate("a", Span::from_secs(1), 2)]);
+    let small = ask(1, vec![rate("a", Span::from_secs(720), 5)]);
     let reply = world.ask(&small);
     let [Outcome::Refused { wait, .. }] = reply.outcomes[..] else { panic!("{reply:?}") };
-    assert!(wait <= Span::from_secs(2), "{wait}");
+    assert_eq!(wait, Span::from_secs(720), "one token of a full debt");
     world.forward(wait);
     assert!(world.passes(&small) && !world.passes(&small));
+    let used = ask(1, vec![Demand { cost: 0, ..rate("a", Span::from_secs(720), 5) }]);
+    assert_eq!(world.disk.rows.borrow().values().map(|debt| debt.burst).collect::<Vec<_>>(), [5]);
+    assert!(matches!(world.ask(&used).outcomes[..], [Outcome::Met { left: 0, .. }]));
 }

@@ -1,6 +1,6 @@
 //! Daily quotas at one actor: prepaid from the ledger, and exact under races and faults.
 
-use crate::support::{Fault, World, ask, met, quota, rate, run};
+use crate::support::{Fault, World, ask, counted, met, quota, rate, run};
 use futures_util::future::join_all;
 use penstock::limit::time::{Span, Time};
 use penstock::protocol::rates::{Ask, Outcome, Reply};
@@ -67,7 +67,7 @@ fn tokens_of_one_quota_are_kept_if_another_quota_refuses() {
     assert!(!world.passes(&both));
     assert!(!world.passes(&both));
     assert!(world.passes(&ask(1, vec![quota("wide", 100, "UTC")])));
-    assert_eq!(world.ledger.used.borrow()[&("2026-11-29".into(), "wide".into())], 2);
+    assert_eq!(world.ledger.used.borrow()[&("2026-11-29".into(), counted("wide"))], 2);
 }
 
 #[test]

@@ -203,7 +203,7 @@ fn calls_are_prepaid_from_one_count_of_the_deployment() {
         assert!(deployment.passes("/", ip, None));
         run(deployment.gate().prepay());
     }
-    let used = deployment.used("budget");
+    let used = deployment.used("budget quota day UTC");
     assert!(
         u64::from(deployment.calls.get()) <= used && used <= 200 + 200,
         "{used} for {} calls",
