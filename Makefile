@@ -15,8 +15,8 @@ setup:               ## Install the tools into .tools and node_modules (the othe
 dev: setup           ## Run Penstock before a demo origin (PORT=8787, ORIGIN_PORT=9090, or ORIGIN=URL and CONFIG=FILE)
 	@scripts/dev.sh
 
-check: setup         ## Say what is wrong in a configuration (CONFIG=FILE)
-	@scripts/check.sh $(CONFIG)
+check: setup         ## Say what is wrong in a configuration (CONFIG=FILE), or what an edit does to counts (AGAINST=OLD)
+	@scripts/check.sh $(CONFIG) $(if $(AGAINST),--against $(AGAINST))
 
 deploy: setup        ## Check, migrate the D1 database, deploy (needs `npx wrangler login` once; CONFIG=FILE, ENV=NAME)
 	@scripts/deploy.sh

@@ -62,7 +62,7 @@ impl BucketStore for OneRow {
         Err("nothing warms up here".into())
     }
 
-    fn forget(&self, _: BucketId) -> Result<u32, String> {
+    fn retire(&self, _: BucketId) -> Result<u32, String> {
         Err("nothing is kept under a printed name here".into())
     }
 

@@ -34,7 +34,7 @@ impl RecentWarnings {
         let Limit { name, on_error, .. } = unchecked.limit;
         let cause = match &unchecked.error {
             Some(error) => error.to_string(),
-            None => "D1 does not answer, or lacks its table: wrangler d1 migrations apply DB".to_string(),
+            None => "D1 does not answer, or lacks a migration: wrangler d1 migrations apply DB".to_string(),
         };
         let guarantee = on_error.guarantee();
         self.warning(name, &format!("cannot be checked ({cause}); on_error = \"{on_error}\": {guarantee}"), now)

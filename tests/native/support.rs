@@ -86,7 +86,7 @@ impl BucketStore for FakeDisk {
         Ok(1)
     }
 
-    fn forget(&self, id: BucketId) -> Result<u32, String> {
+    fn retire(&self, id: BucketId) -> Result<u32, String> {
         let gone = [self.rows.borrow_mut().remove(&id).is_some(), self.warm.borrow_mut().remove(&id).is_some()];
         Ok(gone.into_iter().map(u32::from).sum())
     }

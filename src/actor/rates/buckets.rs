@@ -38,12 +38,12 @@ pub trait BucketStore {
     /// A sentence, if the storage refuses. The actor may hand out nothing then.
     fn save_warm(&self, id: BucketId, warm: &SavedWarmup) -> Result<u32, String>;
 
-    /// Deletes all rows of a bucket, whose state another one has taken over; returns the rows
-    /// written.
+    /// Marks the rows of a bucket whose state another one has taken over, so that no later life
+    /// of the actor restores them; returns the rows written.
     ///
     /// # Errors
     /// A sentence, if the storage refuses.
-    fn forget(&self, id: BucketId) -> Result<u32, String>;
+    fn retire(&self, id: BucketId) -> Result<u32, String>;
 
     /// Saves the counter that takes over the state of a printed name; returns the rows written.
     ///

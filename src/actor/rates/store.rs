@@ -22,7 +22,7 @@ const LOAD: &str = "SELECT id, tat, terms FROM bucket";
 const LOAD_OLD: &str = "SELECT id, tat, NULL FROM bucket";
 const SAVE: &str = "INSERT INTO bucket (id, tat, terms) VALUES (?1, ?2, ?3) \
      ON CONFLICT (id) DO UPDATE SET tat = excluded.tat, terms = excluded.terms";
-const FORGET: &str = "DELETE FROM bucket WHERE id = ?1";
+const RETIRE: &str = "UPDATE bucket SET terms = 'taken over' WHERE id = ?1";
 // A TAT that is no number was read as a full debt when the actor loaded it. Its row has served.
 const SWEEP: &str = "DELETE FROM bucket WHERE tat <= ?1 OR typeof(tat) <> 'integer'";
 const EARLIEST: &str = "SELECT min(tat) FROM bucket";
@@ -34,13 +34,17 @@ const SAVE_WARM: &str =
 // As long as a bucket is in debt, its row here records that the debt was made under a ramp.
 const DROP_WARM: &str = "DELETE FROM warm WHERE id = ?1 AND id NOT IN (SELECT id FROM bucket)";
 
-const FORGET_WARM: &str = "DELETE FROM warm WHERE id = ?1";
+const RETIRE_WARM: &str = "DELETE FROM warm WHERE id = ?1";
 
 const CREATE_FORMER: &str =
     "CREATE TABLE IF NOT EXISTS former (name TEXT PRIMARY KEY, counter TEXT NOT NULL) WITHOUT ROWID";
 const LOAD_FORMER: &str = "SELECT name, counter FROM former";
 const SAVE_FORMER: &str =
     "INSERT INTO former (name, counter) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET counter = excluded.counter";
+
+/// The `terms` of a row whose debt another bucket has taken over. The row stays for a return to the
+/// earlier version.
+const TAKEN_OVER: &str = "taken over";
 
 /// The actor's saved buckets.
 #[derive(Debug)]
@@ -93,6 +97,9 @@ impl SqlBucketStore {
         for row in self.sql.select(load.0, Vec::new())? {
             let row = row.map_err(|error| error.to_string())?;
             let [SqlStorageValue::String(id), tat, terms] = row.as_slice() else { continue };
+            if matches!(terms, SqlStorageValue::String(terms) if terms == TAKEN_OVER) {
+                continue;
+            }
             let Ok(id) = BucketId::from_str_radix(id, 16) else {
                 report.unreadable = report.unreadable.saturating_add(1);
                 continue;
@@ -209,9 +216,10 @@ impl BucketStore for SqlBucketStore {
         self.sql.write(SAVE_WARM, vec![key(id), SqlStorageValue::String(warm.write())])
     }
 
-    fn forget(&self, id: BucketId) -> Result<u32, String> {
-        let rows = if self.table.get() == Table::Unknown { 0 } else { self.sql.write(FORGET, vec![key(id)])? };
-        let warm = if self.sql.has_table("warm")? { self.sql.write(FORGET_WARM, vec![key(id)])? } else { 0 };
+    fn retire(&self, id: BucketId) -> Result<u32, String> {
+        self.prepare()?;
+        let rows = self.sql.write(RETIRE, vec![key(id)])?;
+        let warm = if self.sql.has_table("warm")? { self.sql.write(RETIRE_WARM, vec![key(id)])? } else { 0 };
         Ok(rows.saturating_add(warm))
     }
 

@@ -75,7 +75,7 @@ impl Buckets {
                 rows = rows.saturating_add(store.save_warm(target.id, &warm.saved())?);
                 self.warmups.put(target.id, warm);
             }
-            rows = rows.saturating_add(store.forget(former)?);
+            rows = rows.saturating_add(store.retire(former)?);
             bucket.saved = SavedTat::exact(saved.tat);
             self.table.put(target.id, bucket);
             self.table.remove(former);

@@ -6,6 +6,7 @@
 //! the same parser.
 //!
 //! - `advice`: warnings about a policy;
+//! - `against`: the effect of an edit on counts;
 //! - `deployment`: the deployments of a file;
 //! - `lists`: the lines below the table;
 //! - `misplaced`: limits and vars where no Worker sees them;
@@ -17,6 +18,8 @@
 
 #[cfg(not(target_arch = "wasm32"))]
 mod advice;
+#[cfg(not(target_arch = "wasm32"))]
+mod against;
 #[cfg(not(target_arch = "wasm32"))]
 mod deployment;
 #[cfg(not(target_arch = "wasm32"))]
@@ -36,13 +39,11 @@ mod table;
 
 #[cfg(not(target_arch = "wasm32"))]
 fn main() -> std::process::ExitCode {
-    let mut arguments = std::env::args().skip(1);
-    let file = arguments.next().unwrap_or_else(default_file);
-    if arguments.next().is_some() || file.starts_with('-') {
-        eprintln!("usage: check [FILE]");
+    let Some((file, against)) = call(std::env::args().skip(1)) else {
+        eprintln!("usage: check [FILE] [--against OLD]");
         return std::process::ExitCode::from(2);
-    }
-    match report::report(&file) {
+    };
+    match report::report(&file.unwrap_or_else(default_file), against.as_deref()) {
         Ok(text) => {
             print!("{text}");
             std::process::ExitCode::SUCCESS
@@ -52,6 +53,22 @@ fn main() -> std::process::ExitCode {
             std::process::ExitCode::FAILURE
         }
     }
+}
+
+/// Reads the arguments: the file, and the one to compare it with. `None`: it is a wrong call.
+#[cfg(not(target_arch = "wasm32"))]
+fn call(mut arguments: impl Iterator<Item = String>) -> Option<(Option<String>, Option<String>)> {
+    let (mut file, mut against) = (None, None);
+    while let Some(argument) = arguments.next() {
+        let (place, value) = match argument.as_str() {
+            "--against" => (&mut against, arguments.next()?),
+            _ => (&mut file, argument),
+        };
+        if value.starts_with('-') || place.replace(value).is_some() {
+            return None;
+        }
+    }
+    Some((file, against))
 }
 
 /// The names of the file that wrangler looks for, the first one that exists.

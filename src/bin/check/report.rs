@@ -7,14 +7,15 @@ use penstock::policy::{Fault, Policy, Reading};
 
 use super::deployment::Deployment;
 use super::source::Source;
-use super::{advice, lists, misplaced, platform, reach, table};
+use super::{advice, against, lists, misplaced, platform, reach, table};
 
-/// Reads `file`, and returns the limits and warnings of its deployments.
+/// Reads `file`, and returns the limits and warnings of its deployments; and what becomes of the
+/// counts of the file `against`, if there is one.
 ///
 /// # Errors
-/// The reason why the file cannot be read; or all its faults, each on a line that begins with the
+/// The reason why a file cannot be read; or all its faults, each on a line that begins with the
 /// file, its line, and the deployment.
-pub fn report(file: &str) -> Result<String, String> {
+pub fn report(file: &str, against: Option<&str>) -> Result<String, String> {
     let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: cannot be read: {error}\n"))?;
     let named = |problem| format!("{file}: {problem}");
     let source = Source::read(file, &text).map_err(named)?;
@@ -50,7 +51,8 @@ pub fn report(file: &str) -> Result<String, String> {
         fate += &advice::fate(name, reading, !missing.is_empty());
     }
     if faults.is_empty() {
-        return Ok(understood);
+        let compared = against.map(|old| against::compare(&deployments, old)).transpose()?;
+        return Ok(understood + &compared.unwrap_or_default());
     }
     Err(format!("{file}: {}\n{}{fate}", counted(faults.len(), "fault"), faults.concat()))
 }

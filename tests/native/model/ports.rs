@@ -214,7 +214,7 @@ impl BucketStore for ModelDisk {
         if self.fails.get() { Err("SQLITE_IOERR".into()) } else { Ok(1) }
     }
 
-    fn forget(&self, _: BucketId) -> Result<u32, String> {
+    fn retire(&self, _: BucketId) -> Result<u32, String> {
         unreachable!("no state is kept under a printed name")
     }
 

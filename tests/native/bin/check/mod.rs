@@ -1,6 +1,7 @@
 //! The checker as a program, over good and bad files.
 
 mod advice;
+mod against;
 mod deployment;
 mod lists;
 mod lost_limits;
@@ -59,8 +60,8 @@ fn expect_faults(name: &str, toml: &str, expected: &[&str]) {
 
 #[test]
 fn a_wrong_call_prints_the_usage() {
-    for arguments in [["a", "b"].as_slice(), &["--help"]] {
+    for arguments in [["a", "b"].as_slice(), &["--help"], &["a", "--against"], &["--against", "a", "--against", "b"]] {
         let run = run(arguments);
-        assert_eq!((run.code, run.stderr.as_str()), (Some(2), "usage: check [FILE]\n"));
+        assert_eq!((run.code, run.stderr.as_str()), (Some(2), "usage: check [FILE] [--against OLD]\n"));
     }
 }
