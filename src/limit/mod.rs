@@ -12,6 +12,7 @@
 //! - [`bucket_table`]: the state of many buckets, in bounded memory.
 //! - [`day_counter`]: the tokens used of one day's quota.
 //! - [`lease`]: tokens taken ahead of their use, and why no more are admitted by it.
+//! - [`share`]: a bucket cut into parts that last for minutes, and why no more are admitted by it.
 //! - [`warmup`]: a rate that opens slowly after a cold start.
 //! - [`adaptive`]: a cap on requests in flight that finds its own size.
 //! - [`counted`]: a count and its noun, as sentences have them.
@@ -31,6 +32,7 @@ pub mod monotonic;
 pub mod parse;
 pub mod parse_error;
 pub mod rate;
+pub mod share;
 #[cfg(not(target_arch = "wasm32"))]
 mod suggestion;
 pub mod time;

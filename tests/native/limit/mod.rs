@@ -12,6 +12,7 @@ mod lease;
 mod monotonic;
 mod parse;
 mod rate;
+mod share;
 mod warmup;
 
 use penstock::limit::rate::{Allowance, Rate};
