@@ -93,6 +93,27 @@ impl CutBucket {
         self.out.total().room
     }
 
+    /// The fraction of the rate, and the room in tokens, that others than `holder` have.
+    pub fn out_beside(&self, holder: HolderId) -> (Fraction, u64) {
+        let others = self.out.beside(holder);
+        (others.fraction, others.room)
+    }
+
+    /// Whether `holder` may have a part.
+    pub fn has_part(&self, holder: HolderId) -> bool {
+        self.out.get(holder).is_some()
+    }
+
+    /// The most tokens that the bucket holds.
+    pub fn burst(&self) -> u64 {
+        self.gcra.burst()
+    }
+
+    /// The tokens that the whole bucket regains in a second.
+    pub fn rate_per_second(&self) -> f64 {
+        1e9 / self.gcra.interval().as_nanos() as f64
+    }
+
     /// The number of holders.
     pub fn holders(&self) -> usize {
         self.out.iter().count()
@@ -205,14 +226,18 @@ impl CutBucket {
         let others = total.room.saturating_sub(kept);
         let room = size.room.max(kept.saturating_add(tokens)).min(burst.saturating_sub(others));
         let is_paid = self.tat <= self.at.plus(self.gcra.capacity());
-        let may_stay_unwritten = || {
-            let unwritten = self.out.unwritten();
-            size.term <= self.short_term
-                && unwritten.fraction.plus(fraction) <= Fraction::one_in(UNWRITTEN_DIVISOR)
-                && unwritten.room.saturating_add(room).saturating_add(kept) <= burst / UNWRITTEN_DIVISOR
-        };
-        let fits = fraction > Fraction::ZERO && room > 0 && is_paid && (size.written || may_stay_unwritten());
+        let may_be_given = size.written || self.may_stay_unwritten(size.term, fraction, room.saturating_add(kept));
+        let fits = fraction > Fraction::ZERO && room > 0 && is_paid && may_be_given;
         fits.then_some(Part { fraction, room, tokens, term: size.term })
+    }
+
+    /// Whether a part of `fraction`, whose holder may have up to `room` tokens, may be given
+    /// without a row.
+    pub fn may_stay_unwritten(&self, term: Span, fraction: Fraction, room: u64) -> bool {
+        let unwritten = self.out.unwritten();
+        term <= self.short_term
+            && unwritten.fraction.plus(fraction) <= Fraction::one_in(UNWRITTEN_DIVISOR)
+            && unwritten.room.saturating_add(room) <= self.gcra.burst() / UNWRITTEN_DIVISOR
     }
 
     /// Takes back `tokens` of a part. The TAT stays as far ahead as the parts have room.

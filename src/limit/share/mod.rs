@@ -8,6 +8,9 @@
 //!   ends.
 //! - `holder`: [`PartHolder`], a part with the questions that renew it.
 //! - `refill`: how long until the rest of a cut bucket has enough tokens.
+//! - `demand_meter`: [`DemandMeter`], the tokens per second that a holder is asked for.
+//! - `renewal`: [`Renewal`], when a holder asks for its part again.
+//! - `sizes`: [`Sizes`], how large a part a holder gets, and for how long.
 //!
 //! A lease ([`lease`](crate::limit::lease)) is a run of slots that pass within seconds. A caller
 //! that is far below its limit lets most of them pass, and asks again with nearly each request. A
@@ -58,16 +61,22 @@
 //!    until their terms end.
 
 mod cut_bucket;
+mod demand_meter;
 mod fraction;
 mod held_part;
 mod holder;
 mod outstanding;
 mod question;
 mod refill;
+mod renewal;
+mod sizes;
 
 pub use cut_bucket::{CutBucket, Saved};
+pub use demand_meter::DemandMeter;
 pub use fraction::Fraction;
 pub use held_part::{HeldPart, SLACK, Tokens};
 pub use holder::PartHolder;
 pub use outstanding::{Entry, HolderId, Way};
 pub use question::{Part, PartAnswer, PartSize, Question};
+pub use renewal::Renewal;
+pub use sizes::{LEAST_BURST, Sizes, is_cut};

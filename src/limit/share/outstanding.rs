@@ -83,6 +83,12 @@ impl Outstanding {
         self.total
     }
 
+    /// The sum of all parts but those of `holder`.
+    pub fn beside(&self, holder: HolderId) -> Sum {
+        let own = self.entries.get(&holder).map(|entry| entry.counted(|_| true));
+        self.total.minus(own.unwrap_or_default())
+    }
+
     pub fn unwritten(&self) -> Sum {
         self.unwritten
     }

@@ -2,6 +2,7 @@
 //! keeps it so is needed.
 
 mod adversary;
+mod figures;
 mod laws;
 mod planted;
 mod traps;
