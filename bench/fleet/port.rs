@@ -2,10 +2,12 @@
 
 use super::sim::OneShot;
 use penstock::actor::rates::buckets::BucketStore;
+use penstock::actor::rates::cuts::SavedPart;
 use penstock::ledger::{Added, Entry, Ledger, UnusedQuota};
 use penstock::limit::bucket_table::BucketId;
 use penstock::limit::debt::SavedDebt;
-use penstock::limit::time::Span;
+use penstock::limit::share::HolderId;
+use penstock::limit::time::{Span, Time};
 use penstock::limit::warmup::SavedWarmup;
 use penstock::protocol::rates::{ActorKey, Actors, Ask, CallError, Reply};
 use std::cell::{Cell, RefCell};
@@ -64,6 +66,14 @@ impl BucketStore for OneRow {
 
     fn retire(&self, _: BucketId) -> Result<u32, String> {
         Err("nothing is kept under a printed name here".into())
+    }
+
+    fn save_part(&self, _: BucketId, _: HolderId, _: Option<&SavedPart>) -> Result<u32, String> {
+        Ok(1)
+    }
+
+    fn mark_parts(&self, _: Time) -> Result<u32, String> {
+        Ok(1)
     }
 
     fn save_former(&self, _: &str, _: &str) -> Result<u32, String> {

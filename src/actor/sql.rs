@@ -39,6 +39,19 @@ impl Sql {
         Ok(self.select(EXISTS, vec![SqlStorageValue::String(table.to_owned())])?.next().is_some())
     }
 
+    /// The only number that `statement` selects, as a time; `None` for no row and for null. A value
+    /// that is no time is the latest one.
+    ///
+    /// # Errors
+    /// SQLite's own.
+    pub(crate) fn earliest(&self, statement: &str) -> Result<Option<Time>, String> {
+        let earliest = self.select(statement, Vec::new())?.next().transpose().map_err(|error| error.to_string())?;
+        Ok(match earliest.as_deref() {
+            None | Some([SqlStorageValue::Null] | []) => None,
+            Some([time, ..]) => Some(read_time(time).unwrap_or(Time::MAX)),
+        })
+    }
+
     fn run(&self, statement: &str, values: Vec<SqlStorageValue>) -> Result<SqlCursor, String> {
         self.0.exec(statement, values).map_err(|error| error.to_string())
     }

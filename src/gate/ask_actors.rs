@@ -9,6 +9,7 @@ use crate::gate::pending::{CountedAlone, PendingLimit, refusing};
 use crate::gate::plan::LimitGroup;
 use crate::gate::state::call_budget::BudgetStage;
 use crate::gate::state::tokens::{RoundTrip, Tokens};
+use crate::limit::lease::Wish;
 use crate::limit::time::{Span, Time};
 use crate::protocol::circuit_breaker::CallPermission;
 use crate::protocol::rates::{Actors, Ask, CallError, Demand, Enforcement, Intent, Outcome, Reply, Terms};
@@ -78,14 +79,14 @@ impl<A: Actors> Gate<'_, A> {
         let open = limits.iter().filter(|pending| pending.is_open_at(group));
         let demands = open.map(|pending| {
             let (cost, terms) = (pending.limit.cost, Terms::of(pending.limit));
-            let (wish, unreported) = match takes {
-                true => {
-                    let mut lease_cache = self.state.lease_cache.borrow_mut();
-                    lease_cache.wish_for(pending.key, &terms, cost, asked, self.timing.deadline)
-                }
-                false => Default::default(),
-            };
-            Demand::of(pending.limit, cost, wish, unreported)
+            if !takes {
+                return Demand::of(pending.limit, cost, Wish::default(), 0);
+            }
+            let patience = self.timing.deadline;
+            let mut lease_cache = self.state.lease_cache.borrow_mut();
+            let (wish, unreported) = lease_cache.wish_for(pending.key, &terms, cost, asked, patience);
+            let demand = Demand::of(pending.limit, cost, wish, unreported);
+            Demand { part: lease_cache.part_question(pending.key, &demand, asked, patience), ..demand }
         });
         let stage = self.state.call_budget.borrow().stage(asked);
         let ask = group.question(intent, demands.collect(), self.timing.durable_after, patience, stage);
@@ -126,8 +127,10 @@ impl<A: Actors> Gate<'_, A> {
         // they would have done.
         let took = ask.intent == Intent::Take && !refused(ask, &reply.outcomes);
         let grants = reply.grants.into_iter().chain(core::iter::repeat(None));
+        let parts = reply.parts.into_iter().chain(core::iter::repeat(None));
         let open = limits.iter_mut().filter(|pending| pending.is_open_at(group));
-        for (((pending, demand), outcome), grant) in open.zip(&ask.demands).zip(reply.outcomes).zip(grants) {
+        let answers = open.zip(&ask.demands).zip(reply.outcomes).zip(grants).zip(parts);
+        for ((((pending, demand), outcome), grant), part) in answers {
             let passed = matches!(outcome, Outcome::Met { .. });
             if ask.intent == Intent::Peek && (passed || outcome == Outcome::Unknown) {
                 // The take that follows settles it.
@@ -135,7 +138,10 @@ impl<A: Actors> Gate<'_, A> {
             }
             let mut lease_cache = self.state.lease_cache.borrow_mut();
             match &error {
-                None => lease_cache.accept_grant(pending.key, &demand.terms, grant, &outcome, round_trip),
+                None => {
+                    lease_cache.accept_grant(pending.key, &demand.terms, grant, &outcome, round_trip);
+                    lease_cache.accept_part(pending.key, demand, part, round_trip);
+                }
                 // No call was made; one of another request may still be answered.
                 Some(error) if error.is_unasked() => {}
                 Some(_) => lease_cache.note_lost(pending.key, demand.unreported),

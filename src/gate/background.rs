@@ -57,7 +57,11 @@ impl<A: Actors> Gate<'_, A> {
         let low = |lease_cache: &LeaseCache, key, now| lease_cache.stock_level(key, now, patience) == StockLevel::Low;
         self.tasks(plan, low, |lease_cache, key, limit, now| {
             let wants = lease_cache.stock_level(key, now, patience) != StockLevel::Enough;
-            wants.then(|| lease_cache.wish_for(key, &Terms::of(limit), limit.cost, now, patience))
+            wants.then(|| {
+                let (wish, unreported) = lease_cache.wish_for(key, &Terms::of(limit), limit.cost, now, patience);
+                let demand = Demand::of(limit, 0, wish, unreported);
+                Demand { part: lease_cache.part_question(key, &demand, now, patience), ..demand }
+            })
         })
     }
 
@@ -66,7 +70,7 @@ impl<A: Actors> Gate<'_, A> {
         let held = |lease_cache: &LeaseCache, key, now| lease_cache.holds_quota(key, now);
         self.tasks(plan, held, |lease_cache, key, limit, now| {
             let quota = matches!(limit.allowance, Allowance::Quota(_));
-            (quota && lease_cache.claim_return(key, now)).then(Default::default)
+            (quota && lease_cache.claim_return(key, now)).then(|| Demand::of(limit, 0, Wish::default(), 0))
         })
     }
 
@@ -76,7 +80,7 @@ impl<A: Actors> Gate<'_, A> {
         &self,
         plan: &Plan<'_>,
         due: impl Fn(&LeaseCache, LimitKey, Time) -> bool,
-        wants: impl Fn(&mut LeaseCache, LimitKey, &Limit, Time) -> Option<(Wish, u64)>,
+        wants: impl Fn(&mut LeaseCache, LimitKey, &Limit, Time) -> Option<Demand>,
     ) -> Vec<BackgroundTask> {
         let mut lease_cache = self.state.lease_cache.borrow_mut();
         let now = lease_cache.now((self.wall)());
@@ -89,10 +93,10 @@ impl<A: Actors> Gate<'_, A> {
                 }
                 let wanted = group.limits.iter().filter_map(|limit| {
                     let key = group.key(limit);
-                    let (wish, unreported) = wants(&mut lease_cache, key, limit, now)?;
+                    let demand = wants(&mut lease_cache, key, limit, now)?;
                     // No request depends on this, so a refusal by one limit must not stop the
                     // others' grants.
-                    Some((key, Demand { enforcement: Enforcement::Shadow, ..Demand::of(limit, 0, wish, unreported) }))
+                    Some((key, Demand { enforcement: Enforcement::Shadow, ..demand }))
                 });
                 let (keys, demands): (Vec<LimitKey>, Vec<Demand>) = wanted.unzip();
                 let Timing { durable_after, .. } = self.timing;
@@ -123,8 +127,10 @@ impl<A: Actors> Gate<'_, A> {
             return;
         };
         let grants = reply.grants.into_iter().chain(core::iter::repeat(None));
-        for (((key, demand), outcome), grant) in demands.zip(&reply.outcomes).zip(grants) {
+        let parts = reply.parts.into_iter().chain(core::iter::repeat(None));
+        for ((((key, demand), outcome), grant), part) in demands.zip(&reply.outcomes).zip(grants).zip(parts) {
             lease_cache.accept_grant(*key, &demand.terms, grant, outcome, round_trip);
+            lease_cache.accept_part(*key, demand, part, round_trip);
             if matches!(outcome, Outcome::Met { .. }) {
                 lease_cache.observe(*key, demand, outcome, reply.horizon, round_trip);
             }

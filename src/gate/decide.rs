@@ -188,6 +188,9 @@ impl<A: Actors> Gate<'_, A> {
         let now = lease_cache.now((self.wall)());
         for pending in limits.iter_mut().filter(|pending| pending.outcome.is_none()) {
             pending.outcome = lease_cache.denied(pending.key, pending.limit.cost, now);
+            if pending.outcome.is_some() {
+                lease_cache.note_refused(pending.key, pending.limit.cost, now);
+            }
         }
         let Some(refusing) = refusing(limits) else { return false };
         if paid == Paid::Before {

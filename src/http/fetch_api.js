@@ -75,9 +75,9 @@ export function tellsUnreached(response) {
 }
 
 /**
- * Sends the request to the origin within `bounds`; see `fetchWithin`. `text` has a line for the URL,
- * two lines for each header that is not as the client sent it (its name, and its value or NUL for
- * none), and a blank line.
+ * Sends the request to the origin within `bounds`; see `fetchWithin`. `text` has a line for the
+ * URL, two lines for each header that is not as the client sent it (its name, and its value or NUL
+ * for none), and a blank line.
  */
 export function send(request, text, encodeResponseBody, bounds) {
   const parts = text.split("\n");

@@ -25,12 +25,7 @@ mod js {
         #[wasm_bindgen(catch, js_name = addHeaders)]
         pub fn add_headers(response: &Response, lines: &str) -> Result<Response, JsValue>;
         #[wasm_bindgen(catch)]
-        pub fn send(
-            request: &Request,
-            text: &str,
-            encoding: Option<&str>,
-            bounds: &JsValue,
-        ) -> Result<Array, JsValue>;
+        pub fn send(request: &Request, text: &str, encoding: Option<&str>, bounds: &JsValue) -> Result<Array, JsValue>;
         pub fn forward(request: &Request, text: &str) -> JsValue;
         #[wasm_bindgen(js_name = isReachable)]
         pub fn is_reachable(url: &str) -> Promise;

@@ -17,6 +17,7 @@ use crate::limit::calendar::Zone;
 use crate::limit::gcra::Gcra;
 use crate::limit::lease::Wish;
 use crate::limit::rate::Allowance;
+use crate::limit::share::{Part, Question};
 use crate::limit::time::Span;
 use crate::policy::{Limit, Mode};
 
@@ -69,6 +70,8 @@ pub struct Demand {
     pub unreported: u64,
     /// Quota tokens that the isolate held and gives back; `None` for a rate, or if it held none.
     pub unused: Option<UnusedTokens>,
+    /// The question for a part of the bucket; `None` where the isolate asks for no part.
+    pub part: Option<PartAsk>,
     /// Whether a refusal of this limit keeps the others from taking.
     pub enforcement: Enforcement,
     /// The time in which a `global` rate opens after a cold start; zero if it is open at once.
@@ -112,6 +115,7 @@ impl Demand {
             wish,
             unreported,
             unused: None,
+            part: None,
             enforcement: match limit.mode {
                 Mode::Enforce => Enforcement::Enforced,
                 Mode::Shadow => Enforcement::Shadow,
@@ -182,6 +186,9 @@ pub struct Reply {
     /// The grant for each wish, in the demands' order; `None` if nothing was granted. A rate may
     /// grant a wish even if the request itself is refused.
     pub grants: Vec<Option<Grant>>,
+    /// The answer to each question for a part, in the demands' order; `None` if no part was asked
+    /// for, or the actor has nothing to say of it.
+    pub parts: Vec<Option<PartReply>>,
     /// The time that the actor would like its grants to last, 0.5 to 10 s.
     pub horizon: Span,
     /// Statements that the actor has sent to D1, at most two per demand.
@@ -233,6 +240,27 @@ pub struct Grant {
     pub count: u64,
     /// For a rate: how far the first slot lies ahead. Zero for a quota.
     pub first: Span,
+}
+
+/// An isolate's question for a part of a bucket.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PartAsk {
+    /// The part that the isolate has, and what it keeps of it.
+    pub question: Question,
+    /// The tokens per second that the isolate is asked for.
+    pub demand: f64,
+}
+
+/// Two demands are equal if they ask for the same; a rate that is no number equals none.
+impl Eq for PartAsk {}
+
+/// An actor's answer to a question for a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartReply {
+    /// The part that takes the place of the one that the isolate has; `None` if it keeps that one.
+    pub part: Option<Part>,
+    /// The isolate should not ask for more before this time has passed.
+    pub again: Span,
 }
 
 /// The actors of rates and quotas, as the isolate asks them.

@@ -9,8 +9,11 @@ use crate::limit::calendar::Zone;
 use crate::limit::counted::counted;
 use crate::limit::gcra::Gcra;
 use crate::limit::lease::Wish;
+use crate::limit::share::{Fraction, Part, Question};
 use crate::limit::time::Span;
-use crate::protocol::rates::{Ask, Demand, Enforcement, Grant, Intent, Outcome, Reply, Terms, UnusedTokens};
+use crate::protocol::rates::{
+    Ask, Demand, Enforcement, Grant, Intent, Outcome, PartAsk, PartReply, Reply, Terms, UnusedTokens,
+};
 use serde::{Deserialize, Serialize};
 
 /// The version of both texts. It changes if an older reader would misunderstand a text. It stays if
@@ -55,6 +58,8 @@ struct DemandText {
     owed: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     back: Option<UnusedText>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    part: Option<PartAskText>,
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     shadow: bool,
     #[serde(default, skip_serializing_if = "is_zero_span")]
@@ -76,12 +81,24 @@ struct UnusedText {
     until: u64,
 }
 
+/// A question for a part: holder, number, number of the part in hand, room kept, tokens given up,
+/// and the demand in tokens per second.
+#[derive(Serialize, Deserialize)]
+struct PartAskText(u64, u64, u64, u64, u64, f64);
+
+/// An answer: the time before the next question, and the part. A part is its fraction in parts of
+/// 2³², its room, its tokens and its term.
+#[derive(Serialize, Deserialize)]
+struct PartReplyText(Span, Option<(u64, u64, u64, Span)>);
+
 #[derive(Serialize, Deserialize)]
 struct ReplyText {
     v: u8,
     outcomes: Vec<OutcomeText>,
     #[serde(default)]
     grants: Vec<Option<GrantText>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<Option<PartReplyText>>,
     horizon: Span,
     d1: u32,
     rows: u32,
@@ -133,6 +150,10 @@ pub fn write_ask(ask: &Ask) -> String {
         waiting: demand.wish.waiting,
         owed: demand.unreported,
         back: demand.unused.map(|UnusedTokens { tokens, until }| UnusedText { tokens, until }),
+        part: demand.part.map(|PartAsk { question, demand }| {
+            let Question { holder, seq, base, keep, back } = question;
+            PartAskText(holder, seq, base, keep, back, demand)
+        }),
         shadow: demand.enforcement == Enforcement::Shadow,
         warmup: demand.warmup,
         terms: match &demand.terms {
@@ -180,7 +201,7 @@ fn read_demand(text: DemandText) -> Result<Demand, String> {
         }
     };
     let enforcement = if text.shadow { Enforcement::Shadow } else { Enforcement::Enforced };
-    let DemandText { limit, counter, cost, each, wish, waiting, owed, back, warmup, .. } = text;
+    let DemandText { limit, counter, cost, each, wish, waiting, owed, back, part, warmup, .. } = text;
     let wish = Wish { ahead: wish, waiting };
     Ok(Demand {
         limit,
@@ -190,6 +211,10 @@ fn read_demand(text: DemandText) -> Result<Demand, String> {
         per_request: each,
         wish,
         unreported: owed,
+        part: part.map(|PartAskText(holder, seq, base, keep, back, demand)| PartAsk {
+            question: Question { holder, seq, base, keep, back },
+            demand,
+        }),
         unused: back.map(|UnusedText { tokens, until }| UnusedTokens { tokens, until }),
         enforcement,
         warmup,
@@ -206,6 +231,7 @@ pub fn write_reply(reply: &Reply) -> String {
             .iter()
             .map(|grant| grant.map(|Grant { count, first }| GrantText { count, first }))
             .collect(),
+        parts: reply.parts.iter().map(|reply| reply.map(write_part)).collect(),
         horizon: reply.horizon,
         d1: reply.d1,
         rows: reply.rows,
@@ -227,7 +253,21 @@ pub fn read_reply(text: &str, demands: usize) -> Result<Reply, String> {
     let grants = text.grants.into_iter().map(|grant| grant.map(|GrantText { count, first }| Grant { count, first }));
     let mut grants: Vec<Option<Grant>> = grants.collect();
     grants.resize(demands, None);
-    Ok(Reply { outcomes, grants, horizon: text.horizon, d1: text.d1, rows: text.rows })
+    let parts = text.parts.into_iter().map(|reply| reply.map(read_part)).collect();
+    Ok(Reply { outcomes, grants, parts, horizon: text.horizon, d1: text.d1, rows: text.rows })
+}
+
+fn write_part(reply: PartReply) -> PartReplyText {
+    let part = reply.part.map(|Part { fraction, room, tokens, term }| (fraction.parts(), room, tokens, term));
+    PartReplyText(reply.again, part)
+}
+
+fn read_part(PartReplyText(again, part): PartReplyText) -> PartReply {
+    let part = part.map(|(fraction, room, tokens, term)| {
+        let fraction = Fraction::from_parts(fraction);
+        Part { fraction, room, tokens, term }
+    });
+    PartReply { part, again }
 }
 
 fn one() -> u64 {

@@ -9,6 +9,7 @@
 use crate::limit::debt::SIDE_BY_SIDE;
 use crate::limit::gcra::Gcra;
 use crate::limit::lease::{HORIZON, LONGEST_HORIZON};
+use crate::limit::share::{self, Part};
 use crate::limit::time::{Span, Time};
 use crate::limit::warmup;
 use crate::protocol::rates::{Ask, CallError, Demand, Grant, Outcome, Reply, Terms};
@@ -39,8 +40,10 @@ pub fn valid_reply(ask: &Ask, mut reply: Reply, wall: Time) -> Result<Reply, Cal
     // Rows and statements count against `BUDGET`, and one answer must not spend a whole day's.
     let most = MOST_WORK.saturating_mul(u32::try_from(ask.demands.len()).unwrap_or(u32::MAX));
     (reply.rows, reply.d1) = (reply.rows.min(most), reply.d1.min(most));
+    reply.parts.resize(ask.demands.len(), None);
     let mut wrong = None;
-    for ((demand, outcome), grant) in ask.demands.iter().zip(&mut reply.outcomes).zip(&reply.grants) {
+    let demands = ask.demands.iter().zip(&mut reply.outcomes).zip(&reply.grants).zip(&reply.parts);
+    for (((demand, outcome), grant), part) in demands {
         if let (Terms::Quota(count, _), Outcome::Met { left, .. } | Outcome::Refused { left, .. }) =
             (&demand.terms, &mut *outcome)
         {
@@ -53,8 +56,10 @@ pub fn valid_reply(ask: &Ask, mut reply: Reply, wall: Time) -> Result<Reply, Cal
         // The actor of a `global` limit keeps that limit's bucket alone.
         let full_of_one = ask.subject.is_none() && matches!(outcome, Outcome::Full { .. });
         let full = full_of_one.then_some("it is full of one bucket");
-        let problem =
-            full.or_else(|| outcome_problem(demand, outcome, wall)).or_else(|| grant_problem(demand, (*grant)?));
+        let problem = full
+            .or_else(|| outcome_problem(demand, outcome, wall))
+            .or_else(|| grant_problem(demand, (*grant)?))
+            .or_else(|| part_problem(demand, (*part)?.part?));
         wrong = wrong.or(problem.map(|problem| (demand, problem)));
     }
     match wrong {
@@ -80,7 +85,9 @@ fn outcome_problem(demand: &Demand, outcome: &Outcome, wall: Time) -> Option<&'s
             // During a warm-up, a rate needs up to a ramp longer to regain a token. The ramp may be
             // of other settings than this isolate's.
             let ramp = if demand.warmup == Span::ZERO { Span::ZERO } else { warmup::LONGEST };
-            (gcra.burst(), furthest(gcra).plus(gcra.interval()).plus(ramp))
+            // A bucket whose parts hold most of it regains tokens when their terms end.
+            let term = if share::is_cut(gcra, demand.per_request) { Part::LONGEST_TERM } else { Span::ZERO };
+            (gcra.burst(), furthest(gcra).plus(gcra.interval()).plus(ramp).plus(term))
         }
         Terms::Quota(count, _) => (*count, LONGEST_DAY),
     };
@@ -102,6 +109,13 @@ fn outcome_problem(demand: &Demand, outcome: &Outcome, wall: Time) -> Option<&'s
         () if no_day => Some("the end of a day that there is not"),
         () => None,
     }
+}
+
+/// The reason why no actor can give this part to `demand`; `None` if an actor can.
+fn part_problem(demand: &Demand, part: Part) -> Option<&'static str> {
+    let possible =
+        matches!(&demand.terms, Terms::Rate(gcra) if demand.part.is_some() && part.is_possible(gcra.burst()));
+    (!possible).then_some("a part that there cannot be")
 }
 
 /// The reason why no actor can grant this to `demand`; `None` if an actor can.

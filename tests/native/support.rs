@@ -5,12 +5,14 @@ use core::pin::{Pin, pin};
 use core::task::{Context, Poll, Waker};
 use penstock::actor::rates::answer::answer;
 use penstock::actor::rates::buckets::{BucketStore, Buckets};
+use penstock::actor::rates::cuts::SavedPart;
 use penstock::identity::Subject;
 use penstock::ledger::{Added, Entry, Ledger, Source, UnusedQuota};
 use penstock::limit::bucket_table::BucketId;
 use penstock::limit::debt::SavedDebt;
 use penstock::limit::gcra::Gcra;
 use penstock::limit::lease::Wish;
+use penstock::limit::share::HolderId;
 use penstock::limit::time::{Span, Time};
 use penstock::limit::warmup::SavedWarmup;
 use penstock::protocol::rates::{Ask, Demand, Enforcement, Intent, Outcome, Reply, Terms};
@@ -66,6 +68,8 @@ pub struct FakeDisk {
     pub rows: RefCell<BTreeMap<BucketId, SavedDebt>>,
     pub former: RefCell<BTreeMap<String, String>>,
     pub warm: RefCell<BTreeMap<BucketId, String>>,
+    pub parts: RefCell<BTreeMap<(BucketId, HolderId), String>>,
+    pub mark: Cell<Time>,
     pub full: Cell<bool>,
 }
 
@@ -89,6 +93,22 @@ impl BucketStore for FakeDisk {
     fn retire(&self, id: BucketId) -> Result<u32, String> {
         let gone = [self.rows.borrow_mut().remove(&id).is_some(), self.warm.borrow_mut().remove(&id).is_some()];
         Ok(gone.into_iter().map(u32::from).sum())
+    }
+
+    fn save_part(&self, id: BucketId, holder: HolderId, part: Option<&SavedPart>) -> Result<u32, String> {
+        if self.full.get() {
+            return Err("SQLITE_FULL".into());
+        }
+        match part {
+            Some(part) => self.parts.borrow_mut().insert((id, holder), part.write()),
+            None => self.parts.borrow_mut().remove(&(id, holder)),
+        };
+        Ok(1)
+    }
+
+    fn mark_parts(&self, until: Time) -> Result<u32, String> {
+        self.mark.set(until);
+        Ok(1)
     }
 
     fn save_former(&self, printed: &str, counter: &str) -> Result<u32, String> {
@@ -229,6 +249,14 @@ impl World {
         for (id, state) in self.disk.warm.borrow().iter() {
             counter.restore_warm(*id, SavedWarmup::read(state).unwrap(), self.now.get());
         }
+        counter.restore_parts_mark(self.disk.mark.get(), self.now.get());
+        let mut parts: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for ((id, holder), state) in self.disk.parts.borrow().iter() {
+            parts.entry(*id).or_default().push((*holder, SavedPart::read(state).unwrap()));
+        }
+        for (id, parts) in parts {
+            counter.restore_parts(id, parts, self.now.get());
+        }
         self.counter.replace(counter);
     }
 }
@@ -267,6 +295,7 @@ pub fn rate(name: &str, interval: Span, burst: u64) -> Demand {
         wish: Wish::default(),
         unreported: 0,
         unused: None,
+        part: None,
         enforcement: Enforcement::Enforced,
         warmup: Span::ZERO,
     }

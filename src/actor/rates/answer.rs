@@ -6,12 +6,13 @@
 
 use crate::actor::rates::buckets::{BucketStore, Buckets};
 use crate::actor::rates::demand_bucket::DemandBucket;
+use crate::actor::rates::hand_out::{answer_part, lend, save_ahead};
 use crate::actor::rates::quota::{CountedTokens, prepay, used_up};
 use crate::ledger::Ledger;
 use crate::limit::bucket_table::{Bucket, Full};
-use crate::limit::debt::{Debt, SavedDebt};
+use crate::limit::debt::Debt;
 use crate::limit::gcra::{Gcra, NotBefore};
-use crate::limit::lease::{LONGEST_HORIZON, SavedTat, Wish, grant as grant_slots, max_lead};
+use crate::limit::lease::{LONGEST_HORIZON, SavedTat, Wish, max_lead};
 use crate::limit::time::{Span, Time};
 use crate::protocol::rates::{Ask, Demand, Enforcement, Grant, Intent, Outcome, Reply};
 use std::cell::RefCell;
@@ -75,7 +76,8 @@ fn look(
 ) -> Result<Reply, String> {
     let now = buckets.now(wall);
     let horizon = buckets.horizon.record_call(now).max(horizon).min(LONGEST_HORIZON);
-    let mut reply = Reply { horizon, grants: vec![None; demands.len()], ..Reply::default() };
+    let nothing = vec![None; demands.len()];
+    let mut reply = Reply { horizon, grants: nothing, parts: vec![None; demands.len()], ..Reply::default() };
     for target in demands {
         let Some(gcra) = target.rate() else { continue };
         let mut rows = buckets.take_over(target, &gcra, store, now)?;
@@ -83,9 +85,10 @@ fn look(
         rows = rows.saturating_add(buckets.advance_warmup(target, &gcra, store, now)?);
         let Bucket { mut debt, mut saved } = buckets.table.get(target.id);
         target.ask(&mut debt, &gcra, now);
+        let is_cut = buckets.cuts.is_cut(target.id);
         // A TAT that was cut down is saved, or the actor's next life would begin with the old one.
         let clamped = gcra.clamp_tat(debt.tat(), now, max_lead(&gcra, target.demand.cost));
-        if clamped < debt.tat() {
+        if clamped < debt.tat() && !is_cut {
             debt.cut_to(clamped);
             let form = debt.saved(now);
             rows = rows.saturating_add(store.save(target.id, form)?);
@@ -93,12 +96,14 @@ fn look(
             buckets.table.put(target.id, Bucket { debt: debt.clone(), saved });
         }
         reply.rows = reply.rows.saturating_add(rows);
+        buckets.cuts.bring(target.id, &gcra, &mut debt, now);
         let unreported = target.demand.unreported.min(debt.available(&gcra, now));
         if unreported > 0
             && buckets.reserve(core::slice::from_ref(target), now).is_ok()
             && let Ok(tat) = debt.take(&gcra, now, unreported)
         {
             debt.give(tat, unreported, now);
+            buckets.cuts.raise(target.id, tat);
             buckets.table.put(target.id, Bucket { debt, saved });
         }
     }
@@ -112,6 +117,12 @@ fn look(
 /// Writes the outcomes of the rates once more, after the last wait.
 fn look_again(buckets: &mut Buckets, demands: &[DemandBucket<'_>], reply: &mut Reply, wall: Time) {
     let now = buckets.now(wall);
+    for target in demands {
+        if let Some(gcra) = target.rate() {
+            let mut debt = buckets.table.get(target.id).debt;
+            buckets.cuts.bring(target.id, &gcra, &mut debt, now);
+        }
+    }
     let reserved = buckets.reserve(demands, now);
     for (target, outcome) in demands.iter().zip(reply.outcomes.iter_mut()) {
         if target.rate().is_some() {
@@ -131,7 +142,8 @@ fn outcome_now(buckets: &Buckets, target: &DemandBucket<'_>, now: Time, wall: Ti
         return match take(&debt, &gcra, now, cost) {
             Ok(_) => passed(buckets, target, &gcra, &debt, now, Span::ZERO),
             Err(no) => {
-                let wait = buckets.warmups.real_span(target.id, &gcra, now, no.wait);
+                let plain = || buckets.warmups.real_span(target.id, &gcra, now, no.wait);
+                let wait = buckets.cuts.wait(target.id, now, cost).map_or_else(plain, |wait| wait.max(no.wait));
                 Outcome::Refused { left: debt.available(&gcra, now), wait, until: None }
             }
         };
@@ -155,8 +167,9 @@ fn hand_out(
 ) -> Result<(), String> {
     let now = buckets.now(wall);
     let mut changed = Vec::with_capacity(demands.len());
-    for ((target, outcome), granted) in demands.iter().zip(reply.outcomes.iter_mut()).zip(&mut reply.grants) {
-        let (Some(gcra), Demand { cost, per_request, wish, .. }) = (target.rate(), target.demand) else {
+    let answers = reply.outcomes.iter_mut().zip(&mut reply.grants).zip(&mut reply.parts);
+    for (target, ((outcome, granted), part)) in demands.iter().zip(answers) {
+        let (Some(gcra), Demand { cost, wish, .. }) = (target.rate(), target.demand) else {
             continue;
         };
         if matches!(outcome, Outcome::Full { .. }) {
@@ -165,6 +178,7 @@ fn hand_out(
         let Bucket { mut debt, saved } = buckets.table.get(target.id);
         // While D1 was waited for, a question with other terms may have come.
         let edited = target.ask(&mut debt, &gcra, now);
+        buckets.cuts.bring(target.id, &gcra, &mut debt, now);
         let (before, slot) = (debt.tat(), debt.next_slot(now));
         let takes = taken == Taken::All && matches!(outcome, Outcome::Met { .. });
         if takes
@@ -178,17 +192,24 @@ fn hand_out(
         // them would have got by a question of its own.
         let most = buckets.warmups.leasable(target.id, &gcra, after_take, now, reply.horizon);
         let wish = Wish { ahead: wish.ahead.min(most), ..*wish };
-        let grant = Some(wish).filter(|_| debt.lends(now));
-        let grant = grant.and_then(|wish| grant_slots(&gcra, after_take, now, wish, *per_request, reply.horizon));
+        let wish = Some(wish).filter(|_| debt.lends(now));
+        let grant = wish.and_then(|wish| lend(buckets, target, &gcra, after_take, wish, reply.horizon, now));
         if let Some(grant) = grant {
             debt.give(grant.tat, grant.count, now);
         }
+        buckets.cuts.raise(target.id, debt.tat());
+        let answered = answer_part(buckets, target, &gcra, &mut debt, ask.durable_after, store, now)?;
+        let is_parted = answered.is_some_and(|(_, rows)| rows > 0);
+        if let Some((answer, rows)) = answered {
+            *part = Some(answer);
+            reply.rows = reply.rows.saturating_add(rows);
+        }
         // Unreported tokens have moved the TAT as well, in `look`, and a crash must not forget
         // them.
-        if debt.tat() == before && target.demand.unreported == 0 {
+        if debt.tat() == before && target.demand.unreported == 0 && !is_parted {
             continue;
         }
-        let saved = save_ahead(&debt, saved, edited, &gcra, ask.durable_after, now, |form| {
+        let saved = save_ahead(&debt, saved, edited || is_parted, &gcra, ask.durable_after, now, |form| {
             reply.rows = reply.rows.saturating_add(store.save(target.id, form)?);
             Ok(())
         })?;
@@ -204,34 +225,11 @@ fn hand_out(
     Ok(())
 }
 
-/// Saves a debt of `durable_after` or more, where the disk does not cover it; returns the state of
-/// the disk. While terms are side by side, each debt is saved exactly.
-fn save_ahead(
-    debt: &Debt,
-    saved: SavedTat,
-    edited: bool,
-    gcra: &Gcra,
-    durable_after: Span,
-    now: Time,
-    save: impl FnOnce(SavedDebt) -> Result<(), String>,
-) -> Result<SavedTat, String> {
-    if debt.tat().since(now) < durable_after {
-        return Ok(saved);
-    }
-    let form = debt.saved(now);
-    if edited || debt.is_edited() {
-        save(form)?;
-        return Ok(SavedTat::exact(form.tat));
-    }
-    let Some(ahead) = saved.cover(gcra, form.tat, now) else { return Ok(saved) };
-    save(SavedDebt { tat: ahead.tat(), ..form })?;
-    Ok(ahead)
-}
-
 /// The debt of a demand's bucket, under the terms of the question.
 fn current_debt(buckets: &Buckets, target: &DemandBucket<'_>, gcra: &Gcra, now: Time) -> Debt {
     let mut debt = buckets.table.get(target.id).debt;
     target.ask(&mut debt, gcra, now);
+    buckets.cuts.follow(target.id, &mut debt, now);
     debt
 }
 

@@ -5,6 +5,7 @@
 //! wakes up after a crash is therefore never fuller than it was, but for a debt below
 //! `durable_after` that was never saved.
 
+use crate::actor::rates::cuts::{Cuts, SavedPart};
 use crate::actor::rates::demand_bucket::DemandBucket;
 use crate::actor::rates::former_names::FormerNames;
 use crate::actor::rates::prepaid_quota::PrepaidQuotas;
@@ -15,6 +16,7 @@ use crate::limit::debt::{Debt, SavedDebt};
 use crate::limit::gcra::Gcra;
 use crate::limit::lease::{Horizon, SavedTat};
 use crate::limit::monotonic::MonotonicClock;
+use crate::limit::share::HolderId;
 use crate::limit::time::{Span, Time};
 use crate::limit::warmup::{SavedWarmup, Warmup, WarmupStep};
 use crate::protocol::circuit_breaker::CircuitBreaker;
@@ -45,6 +47,18 @@ pub trait BucketStore {
     /// A sentence, if the storage refuses.
     fn retire(&self, id: BucketId) -> Result<u32, String>;
 
+    /// Saves the part of a holder, or deletes its row; returns the rows written.
+    ///
+    /// # Errors
+    /// A sentence, if the storage refuses. The actor may hand out nothing then.
+    fn save_part(&self, id: BucketId, holder: HolderId, part: Option<&SavedPart>) -> Result<u32, String>;
+
+    /// Saves that parts which are not saved may be out until `until`; returns the rows written.
+    ///
+    /// # Errors
+    /// A sentence, if the storage refuses. The actor may hand out nothing then.
+    fn mark_parts(&self, until: Time) -> Result<u32, String>;
+
     /// Saves the counter that takes over the state of a printed name; returns the rows written.
     ///
     /// # Errors
@@ -65,6 +79,8 @@ pub struct Buckets {
     pub(crate) horizon: Horizon,
     /// The rates that open slowly.
     pub(crate) warmups: Warmups,
+    /// The buckets that are cut into parts.
+    pub(crate) cuts: Cuts,
     /// The printed names of limits, and the counters to which they belong.
     pub(crate) former_names: FormerNames,
     clock: MonotonicClock,
@@ -85,6 +101,7 @@ impl Buckets {
             ledger_breaker: CircuitBreaker::default(),
             horizon: Horizon::default(),
             warmups: Warmups::default(),
+            cuts: Cuts::default(),
             former_names: FormerNames::default(),
             clock: MonotonicClock::default(),
         }
@@ -101,6 +118,41 @@ impl Buckets {
     pub fn restore_warm(&mut self, id: BucketId, saved: SavedWarmup, wall: Time) {
         let now = self.now(wall);
         self.warmups.put(id, Warmup::restore(saved, now));
+    }
+
+    /// Takes over the parts of a bucket that an earlier life of the actor saved. The bucket's debt
+    /// has been restored before.
+    pub fn restore_parts(&mut self, id: BucketId, parts: Vec<(HolderId, SavedPart)>, wall: Time) {
+        let now = self.now(wall);
+        let tat = self.table.get(id).debt.tat();
+        self.cuts.restore(id, tat, parts, now);
+    }
+
+    /// Takes over the mark of an earlier life: until `marked`, parts may be out that it has not
+    /// saved. Before the parts themselves.
+    pub fn restore_parts_mark(&mut self, marked: Time, wall: Time) {
+        let now = self.now(wall);
+        self.cuts.restore_mark(marked, now);
+    }
+
+    /// Saves the debts that parts have moved on, before the rows of parts are deleted whose terms
+    /// have ended.
+    ///
+    /// # Errors
+    /// A sentence, if the storage refuses.
+    pub fn settle_cuts(&mut self, store: &impl BucketStore, wall: Time) -> Result<(), String> {
+        let now = self.now(wall);
+        for (id, tat) in self.cuts.settle(now) {
+            let mut bucket = self.table.get(id);
+            if bucket.saved.tat() > now && tat > bucket.debt.tat() {
+                bucket.debt.delay_to(tat);
+                let saved = bucket.debt.saved(now);
+                store.save(id, saved)?;
+                bucket.saved = SavedTat::exact(saved.tat);
+                self.table.put(id, bucket);
+            }
+        }
+        Ok(())
     }
 
     /// Takes out the tokens of one idle quota, to give them back to D1; `None` if no quota is idle.

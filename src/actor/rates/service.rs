@@ -92,7 +92,9 @@ impl RateService {
             }
         }
         let now = clock::now();
-        let rows = match self.store.sweep(now) {
+        // The disk must have what parts have taken before their rows go.
+        let settled = self.load().and_then(|()| self.buckets.borrow_mut().settle_cuts(&self.store, now));
+        let rows = match settled.and_then(|()| self.store.sweep(now)) {
             Ok(earliest) => earliest.map(|earliest| earliest.max(now.plus(SWEEP_EVERY))),
             Err(problem) => {
                 log::warning("actor", &problem);

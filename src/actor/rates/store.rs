@@ -5,10 +5,13 @@
 //! version reads and writes the others as before.
 
 use crate::actor::rates::buckets::{BucketStore, Buckets};
+use crate::actor::rates::cuts::SavedPart;
+use crate::actor::rates::part_store::PartStore;
 use crate::actor::sql::{self, Sql};
 use crate::limit::bucket_table::BucketId;
 use crate::limit::debt::SavedDebt;
 use crate::limit::gcra::Gcra;
+use crate::limit::share::HolderId;
 use crate::limit::time::{Span, Time};
 use crate::limit::warmup::{SavedWarmup, Warmup};
 use std::cell::Cell;
@@ -51,6 +54,7 @@ const TAKEN_OVER: &str = "taken over";
 pub struct SqlBucketStore {
     sql: Sql,
     table: Cell<Table>,
+    parts: PartStore,
     saved: Cell<bool>,
 }
 
@@ -69,7 +73,7 @@ impl SqlBucketStore {
     /// The store in `sql`. It creates no table before it has something to save: an object with an
     /// empty database costs no storage.
     pub fn new(sql: SqlStorage) -> SqlBucketStore {
-        SqlBucketStore { sql: Sql(sql), table: Cell::default(), saved: Cell::new(false) }
+        SqlBucketStore { sql: Sql(sql), table: Cell::default(), parts: PartStore::default(), saved: Cell::new(false) }
     }
 
     /// Hands every saved bucket to `buckets`. A row that cannot be read is no error: its bucket
@@ -88,7 +92,7 @@ impl SqlBucketStore {
         let has_terms =
             self.sql.select(HAS_TERMS, Vec::new())?.next().transpose().map_err(|error| error.to_string())?;
         let load = match has_terms.as_deref() {
-            None => return Ok(report),
+            None => return self.parts.load(&self.sql, buckets, now).map(|()| report),
             Some([SqlStorageValue::Integer(1), ..]) => (LOAD, Table::Ready),
             Some(_) => (LOAD_OLD, Table::Old),
         };
@@ -112,6 +116,7 @@ impl SqlBucketStore {
             buckets.restore(id, SavedDebt { tat, interval, burst });
             report.buckets = report.buckets.saturating_add(1);
         }
+        self.parts.load(&self.sql, buckets, now)?;
         Ok(report)
     }
 
@@ -121,11 +126,12 @@ impl SqlBucketStore {
     /// # Errors
     /// SQLite's own.
     pub fn sweep(&self, now: Time) -> Result<Option<Time>, String> {
+        let part = self.parts.sweep(&self.sql, now)?;
         let warmups = self.saved_warmups()?;
         if !warmups.is_empty() {
             self.sql.select(CREATE, Vec::new())?;
         } else if !self.sql.has_table("bucket")? {
-            return Ok(None);
+            return Ok(part);
         }
         self.sql.select(SWEEP, vec![sql::time(now)])?;
         let mut warm = None;
@@ -135,12 +141,8 @@ impl SqlBucketStore {
                 None => drop(self.sql.select(DROP_WARM, vec![SqlStorageValue::String(id)])?),
             }
         }
-        let earliest = self.sql.select(EARLIEST, Vec::new())?.next().transpose().map_err(|error| error.to_string())?;
-        let bucket = match earliest.as_deref() {
-            None | Some([SqlStorageValue::Null] | []) => None,
-            Some([tat, ..]) => Some(sql::read_time(tat).unwrap_or(Time::MAX)),
-        };
-        Ok(bucket.into_iter().chain(warm).min())
+        let bucket = self.sql.earliest(EARLIEST)?;
+        Ok(bucket.into_iter().chain(warm).chain(part).min())
     }
 
     /// The saved warm-up states: each bucket's id, and its state if that can be read.
@@ -190,6 +192,7 @@ impl SqlBucketStore {
     /// Notes that the storage was deleted, with its tables.
     pub fn deleted(&self) {
         self.table.set(Table::Unknown);
+        self.parts.deleted();
     }
 }
 
@@ -221,6 +224,16 @@ impl BucketStore for SqlBucketStore {
         let rows = self.sql.write(RETIRE, vec![key(id)])?;
         let warm = if self.sql.has_table("warm")? { self.sql.write(RETIRE_WARM, vec![key(id)])? } else { 0 };
         Ok(rows.saturating_add(warm))
+    }
+
+    fn save_part(&self, id: BucketId, holder: HolderId, part: Option<&SavedPart>) -> Result<u32, String> {
+        self.saved.set(true);
+        self.parts.save(&self.sql, id, holder, part)
+    }
+
+    fn mark_parts(&self, until: Time) -> Result<u32, String> {
+        self.saved.set(true);
+        self.parts.mark(&self.sql, until)
     }
 
     fn save_former(&self, printed: &str, counter: &str) -> Result<u32, String> {

@@ -131,6 +131,7 @@ impl CallBudget {
             unreported: 0,
             warmup: Span::ZERO,
             unused: None,
+            part: None,
             enforcement: Enforcement::Enforced,
         };
         let (durable_after, patience) = (Span::ZERO, Span::from_secs(1));

@@ -7,6 +7,7 @@
 //!
 //! - `entry`: the tokens, denial and debt of one limit for one caller
 //! - `grants`: the tokens in hand of one entry
+//! - `shared_part`: the part of a bucket that the isolate holds for one caller
 //! - `denial`: a denial, and how long it is believed
 
 use crate::gate::state::bucket_view::StartingPoint;
@@ -15,13 +16,15 @@ use crate::identity::digest::Subject;
 use crate::limit::gcra::Gcra;
 use crate::limit::lease::{StockLevel, Wish};
 use crate::limit::monotonic::MonotonicClock;
+use crate::limit::share::{HolderId, is_cut};
 use crate::limit::time::{Span, Time};
-use crate::protocol::rates::{Demand, Grant, Outcome, Terms, UnusedTokens};
+use crate::protocol::rates::{Demand, Grant, Outcome, PartAsk, PartReply, Terms, UnusedTokens};
 use hashbrown::HashMap;
 
 mod denial;
 mod entry;
 mod grants;
+mod shared_part;
 
 pub use entry::IDLE;
 use entry::{CachedLimit, Worth};
@@ -46,9 +49,45 @@ const CAPACITY: usize = 20_000;
 pub struct LeaseCache {
     entries: HashMap<LimitKey, CachedLimit>,
     clock: MonotonicClock,
+    /// The name of this isolate as a holder of parts, new for each life; zero for one without a
+    /// name, which asks for no parts.
+    isolate: HolderId,
+    /// The number of the last question for a part, of whatever bucket.
+    part_seq: u64,
 }
 
 impl LeaseCache {
+    /// An empty cache of an isolate that is named `isolate` as a holder of parts.
+    pub fn of_isolate(isolate: HolderId) -> LeaseCache {
+        LeaseCache { isolate, ..LeaseCache::default() }
+    }
+
+    /// Notes that a request asks for `cost` tokens of a limit that refuses it.
+    pub fn note_refused(&mut self, key: LimitKey, cost: u64, now: Time) {
+        if let Some(entry) = self.entries.get_mut(&key) {
+            entry.note_demand(cost, now);
+        }
+    }
+
+    /// Returns the question for a part of the bucket of `demand`, which goes with the next
+    /// question; `None` for no part.
+    pub fn part_question(&mut self, key: LimitKey, demand: &Demand, now: Time, patience: Span) -> Option<PartAsk> {
+        let Terms::Rate(gcra) = &demand.terms else { return None };
+        // A rate that everyone shares is leased by slots alone: fair shares follow from these.
+        let is_named = self.isolate != 0 && key.subject.is_some();
+        if !is_named || demand.warmup > Span::ZERO || !is_cut(gcra, demand.per_request) {
+            return None;
+        }
+        let isolate = self.isolate;
+        self.part_seq = self.part_seq.saturating_add(1);
+        let seq = self.part_seq;
+        let entry = self.entry_mut(key, now);
+        let question = entry.part_question(gcra, isolate, seq, now, patience);
+        // Requests that wait for this very answer have been counted as demand by nobody yet.
+        entry.note_demand(demand.cost, now);
+        question
+    }
+
     /// Returns the isolate's time when the wall clock reads `wall`. It never decreases.
     pub fn now(&mut self, wall: Time) -> Time {
         self.clock.read(wall)
@@ -163,6 +202,15 @@ impl LeaseCache {
         round_trip: RoundTrip,
     ) {
         self.entry_mut(key, round_trip.answered).accept_grant(terms, grant, outcome, round_trip);
+    }
+
+    /// Takes in the actor's answer to the question for a part that `demand` had, if it had one.
+    pub fn accept_part(&mut self, key: LimitKey, demand: &Demand, reply: Option<PartReply>, round_trip: RoundTrip) {
+        if let (Terms::Rate(gcra), Some(PartAsk { question, .. })) = (&demand.terms, demand.part)
+            && let Some(entry) = self.entries.get_mut(&key)
+        {
+            entry.hear_part(gcra, question.seq, reply, round_trip);
+        }
     }
 
     /// Notes that a question that reported `unreported` tokens got no answer.

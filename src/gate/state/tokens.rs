@@ -10,6 +10,13 @@ use crate::protocol::rates::{Grant, Outcome, Terms};
 pub enum Tokens {
     /// A slice of the schedule of a rate.
     Lease(Gcra, Lease),
+    /// Tokens of a part of a rate's bucket.
+    Part {
+        /// The rate.
+        gcra: Gcra,
+        /// The number of tokens.
+        tokens: u64,
+    },
     /// Tokens of one day of a quota.
     Quota {
         /// The number of tokens.
@@ -62,7 +69,7 @@ impl Tokens {
     pub(crate) fn count(&self) -> u64 {
         match self {
             Tokens::Lease(_, lease) => lease.count(),
-            Tokens::Quota { tokens, .. } => *tokens,
+            Tokens::Part { tokens, .. } | Tokens::Quota { tokens, .. } => *tokens,
         }
     }
 
@@ -70,6 +77,7 @@ impl Tokens {
     pub(crate) fn left(&self, now: Time) -> u64 {
         match self {
             Tokens::Lease(gcra, lease) => lease.left(gcra, now),
+            Tokens::Part { tokens, .. } => *tokens,
             Tokens::Quota { tokens, end, .. } if now < *end => *tokens,
             Tokens::Quota { .. } => 0,
         }
@@ -79,7 +87,7 @@ impl Tokens {
     pub(crate) fn wait(&self, cost: u64, now: Time) -> Option<Span> {
         match self {
             Tokens::Lease(gcra, lease) => lease.wait(gcra, cost, now),
-            Tokens::Quota { .. } => (self.left(now) >= cost).then_some(Span::ZERO),
+            Tokens::Part { .. } | Tokens::Quota { .. } => (self.left(now) >= cost).then_some(Span::ZERO),
         }
     }
 
@@ -91,7 +99,7 @@ impl Tokens {
                 *tokens = tokens.checked_sub(cost)?;
                 Some(Tokens::Quota { tokens: cost, end: *end, until: *until })
             }
-            Tokens::Quota { .. } => None,
+            Tokens::Part { .. } | Tokens::Quota { .. } => None,
         }
     }
 

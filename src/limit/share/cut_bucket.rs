@@ -52,13 +52,23 @@ impl CutBucket {
             bucket.out.set(holder, entry);
         }
         if short_term > Span::ZERO {
-            let room = gcra.burst() / HELD_BACK_DIVISOR;
-            let fraction = Fraction::one_in(HELD_BACK_DIVISOR);
-            let until = now.max(saved.at).plus(short_term);
-            bucket.out.hold_back(Way { fraction, room, until, seq: 0, written: true });
+            bucket.hold_back(now.max(saved.at).plus(short_term));
         }
         bucket.to(now);
         bucket
+    }
+
+    /// Holds a quarter of the bucket back until `until`, in place of what was held back before: so
+    /// long unwritten parts of earlier lives may be out. Nothing, if that is not later than now.
+    pub fn hold_back(&mut self, until: Time) {
+        let room = self.gcra.burst() / HELD_BACK_DIVISOR;
+        let way = Way { fraction: Fraction::one_in(HELD_BACK_DIVISOR), room, until, seq: 0, written: true };
+        self.out.hold_back(Some(way).filter(|way| way.until > self.at));
+    }
+
+    /// Sets the longest term of a part that need not be written.
+    pub fn set_short_term(&mut self, short_term: Span) {
+        self.short_term = short_term;
     }
 
     /// The state that has to be on disk: the TAT with its moment, and the parts that are to be
@@ -114,6 +124,11 @@ impl CutBucket {
         1e9 / self.gcra.interval().as_nanos() as f64
     }
 
+    /// The bucket's interval and burst.
+    pub fn gcra(&self) -> Gcra {
+        self.gcra
+    }
+
     /// The number of holders.
     pub fn holders(&self) -> usize {
         self.out.iter().count()
@@ -156,6 +171,12 @@ impl CutBucket {
         }
     }
 
+    /// Moves the TAT on to `tat`, at which tokens of the rest were given. An earlier one is
+    /// ignored.
+    pub fn raise(&mut self, tat: Time) {
+        self.tat = self.tat.max(tat);
+    }
+
     /// The whole tokens of the rest.
     pub fn free(&self) -> u64 {
         self.gcra.available(self.tat, self.at)
@@ -164,13 +185,15 @@ impl CutBucket {
     /// Grants up to `count` slots of the rest beside the parts, none of them beyond a full debt.
     /// The second result is how much earlier than usual each of them lapses: the holder counts it
     /// as a longer trip. `None` if there is no slot to grant.
-    pub fn slots(&mut self, now: Time, count: u64, hold: Span) -> Option<(GrantedSlots, Span)> {
+    ///
+    /// The count is a multiple of `per_request`.
+    pub fn slots(&mut self, now: Time, count: u64, per_request: u64, hold: Span) -> Option<(GrantedSlots, Span)> {
         self.to(now);
         let parked = self.gcra.interval().times(self.out.total().room);
         let start = self.tat.max(self.at.plus(parked).plus(hold));
         let end = self.at.plus(self.gcra.capacity());
         let free = end.since(start).as_nanos().checked_div(self.gcra.interval().as_nanos())?;
-        let count = count.min(free);
+        let count = count.min(free).checked_div(per_request)?.saturating_mul(per_request);
         if count == 0 {
             return None;
         }

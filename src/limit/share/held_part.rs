@@ -79,6 +79,13 @@ impl HeldPart {
         self.tat = self.tat.max(now.plus(spare));
     }
 
+    /// Makes the part's room at most `room` from now on. It holds no more than that already.
+    pub fn shrink(&mut self, room: u64) {
+        let room = room.min(self.room);
+        self.tat = self.tat.minus(self.interval.times(self.room.saturating_sub(room)));
+        self.room = room;
+    }
+
     /// Puts `tokens` back that were spent and not used after all, at most the part's room.
     pub fn put_back(&mut self, tokens: u64) {
         self.tat = self.tat.minus(self.interval.times(tokens));

@@ -10,8 +10,6 @@ use crate::limit::time::{Span, Time};
 pub struct PartHolder {
     part: Option<HeldPart>,
     asking: Option<Asking>,
-    /// The number of the last question.
-    seq: u64,
     /// The latest time that this holder has seen.
     seen: Time,
 }
@@ -49,22 +47,24 @@ impl PartHolder {
         self.part.as_mut().is_some_and(|part| part.spend(now, cost))
     }
 
-    /// Puts `tokens` back that were spent of the part of question `seq`, and not used after all.
-    /// They are lost if the holder has another part by now, or has named what it keeps.
-    pub fn put_back(&mut self, seq: u64, tokens: u64) {
-        if let (Some(part), None) = (&mut self.part, &self.asking)
-            && part.seq() == seq
-        {
+    /// Puts `tokens` back at `now` that were spent of this bucket's parts, and not used after all.
+    /// Into a later part as well: the actor counts its whole room. Tokens beyond the room, or
+    /// beyond the room that the holder named in a question under way, are lost.
+    pub fn put_back(&mut self, now: Time, tokens: u64) {
+        self.look(now);
+        if let Some(part) = &mut self.part {
             part.put_back(tokens);
         }
+        self.look(now);
     }
 
     /// Makes a question at `now`. The holder gives up the whole tokens above `keep`, and has no
     /// more room than is left in its hand until it hears.
-    pub fn ask(&mut self, holder: HolderId, now: Time, keep: u64) -> Question {
+    ///
+    /// `seq` is above that of every question which `holder` has asked before, of whatever bucket.
+    pub fn ask(&mut self, holder: HolderId, seq: u64, now: Time, keep: u64) -> Question {
         self.look(now);
-        self.seq = self.seq.saturating_add(1);
-        let mut question = Question { holder, seq: self.seq, ..Question::default() };
+        let mut question = Question { holder, seq, ..Question::default() };
         if let Some(part) = &mut self.part {
             question.back = part.tokens(now).floor().saturating_sub(keep);
             let _ = part.spend(now, question.back);
@@ -72,7 +72,7 @@ impl PartHolder {
             question.base = part.seq();
             part.cap(now, question.keep);
         }
-        self.asking = Some(Asking { seq: self.seq, asked: now, keep: question.keep });
+        self.asking = Some(Asking { seq, asked: now, keep: question.keep });
         question
     }
 
@@ -82,10 +82,15 @@ impl PartHolder {
         self.look(now);
         let Some(asking) = self.asking.filter(|asking| asking.seq == seq) else { return };
         self.asking = None;
-        if let Some(part) = answer {
-            let left = self.part.map_or(Tokens::whole(0), |old| old.tokens(now));
-            let tokens = left.plus(part.tokens);
-            self.part = Some(HeldPart::new(part, interval, tokens, asking.asked, now, seq));
+        let left = self.part.map_or(Tokens::whole(0), |old| old.tokens(now));
+        match (answer, &mut self.part) {
+            (Some(part), _) => {
+                let tokens = left.plus(part.tokens);
+                self.part = Some(HeldPart::new(part, interval, tokens, asking.asked, now, seq));
+            }
+            // The actor counts no more room than the question named.
+            (None, Some(old)) => old.shrink(asking.keep),
+            (None, None) => {}
         }
     }
 

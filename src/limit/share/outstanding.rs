@@ -123,9 +123,9 @@ impl Outstanding {
         };
     }
 
-    /// Holds back `way`, which no holder has.
-    pub fn hold_back(&mut self, way: Way) {
-        self.held_back = Some(way);
+    /// Holds back `way`, which no holder has, in place of the one before.
+    pub fn hold_back(&mut self, way: Option<Way>) {
+        self.held_back = way;
         self.sum_up();
     }
 

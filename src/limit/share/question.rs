@@ -47,6 +47,17 @@ pub struct Part {
     pub term: Span,
 }
 
+impl Part {
+    /// The longest term of a part.
+    pub const LONGEST_TERM: Span = Span::from_secs(600);
+
+    /// Whether an actor may give this part of a bucket that holds `burst` tokens.
+    pub fn is_possible(&self, burst: u64) -> bool {
+        let fraction = self.fraction > Fraction::ZERO && self.fraction <= Fraction::ONE;
+        fraction && (1..=burst).contains(&self.room) && self.tokens <= burst && self.term <= Part::LONGEST_TERM
+    }
+}
+
 /// The answer to a question for a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartAnswer {

@@ -129,6 +129,11 @@ impl Sizes {
         (part(bucket, &found, wanted, question), Span::from_nanos((again * 1e9) as u64))
     }
 
+    /// When a holder last asked; the epoch before the first question.
+    pub fn last_asked(&self) -> Time {
+        self.called
+    }
+
     fn count_call(&mut self, now: Time) {
         let x = seconds(now.since(self.called));
         self.calls = self.calls / (1.0 + x + x * x / 2.0) + 1.0;
@@ -261,6 +266,9 @@ fn part(bucket: &CutBucket, found: &Found, wanted: Wanted, question: &Question) 
     let keep = question.keep as f64;
     let room = wanted.room.max(1.0).min(burst - room_out);
     let tokens = if free >= 1.0 { (room - keep).min(wanted.tokens).max(0.0) } else { 0.0 };
+    // Room that neither tokens nor the debt fill would hold the TAT up, and be lost to everyone.
+    let filled = (burst - free + tokens - room_out).max(keep + tokens).max(1.0);
+    let room = room.min(filled);
     if own <= 0.0 || room < 1.0 || tokens < 1.0 && keep < 1.0 && free < 1.0 {
         return None;
     }

@@ -12,6 +12,7 @@ mod decide;
 mod impossible_replies;
 mod interleavings;
 mod on_error;
+mod parts;
 mod plan;
 mod retry_after;
 mod share_check;

@@ -9,6 +9,7 @@ use core::cell::RefCell;
 use penstock::actor::rates::buckets::Buckets;
 use penstock::limit::time::Span;
 use penstock::protocol::rates::CallError;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 impl ModelWorld {
@@ -145,6 +146,13 @@ impl ModelWorld {
         for (id, warm) in self.actors[number].disk.warm.borrow().iter() {
             counter.borrow_mut().restore_warm(*id, *warm, wall);
         }
+        let disk = &self.actors[number].disk;
+        counter.borrow_mut().restore_parts_mark(disk.mark.get(), wall);
+        let mut parts: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for ((id, holder), part) in disk.parts.borrow().iter() {
+            parts.entry(*id).or_default().push((*holder, part.clone()));
+        }
+        parts.into_iter().for_each(|(id, parts)| counter.borrow_mut().restore_parts(id, parts, wall));
         self.actors[number].counter = counter;
         self.actors[number].disk.unsaved.borrow_mut().clear();
         while let Some(index) = self.calls.iter().position(|call| call.actor == number && call.work.is_some()) {

@@ -4,6 +4,7 @@ use super::case::{Bug, Case};
 use super::sim::OneShot;
 use core::cell::{Cell, RefCell};
 use penstock::actor::rates::buckets::BucketStore;
+use penstock::actor::rates::cuts::SavedPart;
 use penstock::gate::state::GateState;
 use penstock::gate::state::lease_cache::LimitKey;
 use penstock::gate::state::tokens::{RoundTrip, Tokens};
@@ -12,6 +13,7 @@ use penstock::ledger::{Added, Entry, Ledger, UnusedQuota};
 use penstock::limit::bucket_table::BucketId;
 use penstock::limit::debt::SavedDebt;
 use penstock::limit::gcra::Gcra;
+use penstock::limit::share::HolderId;
 use penstock::limit::time::{Span, Time};
 use penstock::limit::warmup::SavedWarmup;
 use penstock::protocol::rates::{ActorKey, Actors, Ask, CallError, Outcome, Reply, Terms};
@@ -184,6 +186,8 @@ pub struct ModelDisk {
     /// The last row that a lazy disk has promised and not saved.
     pub unsaved: RefCell<BTreeMap<BucketId, SavedDebt>>,
     pub warm: RefCell<BTreeMap<BucketId, SavedWarmup>>,
+    pub parts: RefCell<BTreeMap<(BucketId, HolderId), SavedPart>>,
+    pub mark: Cell<Time>,
     /// Whether the disk promises before it saves: a planted bug.
     pub lazy: bool,
     /// Whether the disk refuses to save.
@@ -211,6 +215,25 @@ impl BucketStore for ModelDisk {
             return Err("SQLITE_FULL".into());
         }
         self.warm.borrow_mut().insert(id, *warm);
+        if self.fails.get() { Err("SQLITE_IOERR".into()) } else { Ok(1) }
+    }
+
+    fn save_part(&self, id: BucketId, holder: HolderId, part: Option<&SavedPart>) -> Result<u32, String> {
+        if self.refuses.get() {
+            return Err("SQLITE_FULL".into());
+        }
+        match part {
+            Some(part) => self.parts.borrow_mut().insert((id, holder), part.clone()),
+            None => self.parts.borrow_mut().remove(&(id, holder)),
+        };
+        if self.fails.get() { Err("SQLITE_IOERR".into()) } else { Ok(1) }
+    }
+
+    fn mark_parts(&self, until: Time) -> Result<u32, String> {
+        if self.refuses.get() {
+            return Err("SQLITE_FULL".into());
+        }
+        self.mark.set(until);
         if self.fails.get() { Err("SQLITE_IOERR".into()) } else { Ok(1) }
     }
 

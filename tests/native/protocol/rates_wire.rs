@@ -68,7 +68,7 @@ fn answer_is_written_in_the_pinned_text() {
     ];
     let grant = Grant { count: 30, first: Span::from_nanos(8) };
     let grants = vec![None, Some(grant), None, None, None, None];
-    let reply = Reply { outcomes, grants, horizon: Span::from_millis(250), d1: 1, rows: 2 };
+    let reply = Reply { outcomes, grants, parts: vec![], horizon: Span::from_millis(250), d1: 1, rows: 2 };
     assert_eq!(write_reply(&reply), REPLY);
     assert_eq!(read_reply(REPLY, 6), Ok(reply));
 }

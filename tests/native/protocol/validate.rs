@@ -35,12 +35,12 @@ fn impossible_outcome_or_grant_is_rejected() {
     let hundred = || quota("q", 100, "UTC");
     let impossible: [(&str, Demand, Outcome, Option<Grant>); 12] = [
         ("more left than the burst", sixty(), met(61, SECOND, Span::ZERO, None), None),
-        ("more later than ever", sixty(), met(0, SECOND.times(101), Span::ZERO, None), None),
-        ("a slot too far ahead", sixty(), met(0, SECOND, SECOND.times(101), None), None),
+        ("more later than ever", sixty(), met(0, SECOND.times(701), Span::ZERO, None), None),
+        ("a slot too far ahead", sixty(), met(0, SECOND, SECOND.times(701), None), None),
         (
             "a wait longer than it takes to fill up",
             sixty(),
-            Outcome::Refused { left: 0, wait: SECOND.times(161), until: None },
+            Outcome::Refused { left: 0, wait: SECOND.times(761), until: None },
             None,
         ),
         ("a grant larger than the wish", sixty(), fine, granted(11, SECOND)),
@@ -66,7 +66,7 @@ fn impossible_outcome_or_grant_is_rejected() {
 #[test]
 fn waits_of_a_rate_with_warmup_may_be_longer_by_the_longest_ramp() {
     let warming = |warmup| Demand { warmup: SECOND.times(warmup), ..sixty() };
-    for (wait, warmup, valid) in [(101, 0, false), (660, 1, true), (701, 600, false)] {
+    for (wait, warmup, valid) in [(701, 0, false), (1_260, 1, true), (1_301, 600, false)] {
         for outcome in [
             met(0, SECOND.times(wait), Span::ZERO, None),
             Outcome::Refused { left: 0, wait: SECOND.times(wait).plus(SIDE_BY_SIDE), until: None },

@@ -1,12 +1,19 @@
 //! One entry of the lease cache: the tokens, denial and debt of one limit for one caller.
+//!
+//! - `parts`: the part of a bucket
+//! - `idle_quota`: quota tokens that go back
 
 use crate::gate::state::bucket_view::BucketView;
 use crate::gate::state::lease_cache::denial::Denial;
 use crate::gate::state::lease_cache::grants::Grants;
+use crate::gate::state::lease_cache::shared_part::SharedPart;
 use crate::gate::state::tokens::{RoundTrip, Tokens};
 use crate::limit::lease::{HORIZON, SlowStart, StockLevel, Wish, leasable};
 use crate::limit::time::{Span, Time};
-use crate::protocol::rates::{Demand, Grant, Outcome, Terms, UnusedTokens};
+use crate::protocol::rates::{Demand, Grant, Outcome, Terms};
+
+mod idle_quota;
+mod parts;
 
 /// Quota tokens that lay unused for this long go back to the actor.
 ///
@@ -46,6 +53,8 @@ pub(super) struct CachedLimit {
     waiting: u64,
     /// The debt of the bucket, as far as this isolate knows.
     pub view: BucketView,
+    /// The part of the bucket; `None` for a bucket that is not cut, and for a first request.
+    part: Option<Box<SharedPart>>,
     /// When tokens were last spent from hand or taken at the actor.
     last_spent: Time,
     /// When the task that returns idle quota tokens started; `None` while there is none.
@@ -63,6 +72,7 @@ impl CachedLimit {
             call_since: None,
             waiting: 0,
             view: BucketView::default(),
+            part: None,
             last_spent: now,
             return_task_since: None,
         }
@@ -71,7 +81,7 @@ impl CachedLimit {
     /// Returns the loss that dropping this entry would cause.
     pub fn worth(&self, now: Time) -> Worth {
         match () {
-            () if self.view.has_unreported() || self.grants.any_left(now) => Worth::Tokens,
+            () if self.view.has_unreported() || self.grants.any_left(now) || self.part_left(now) > 0 => Worth::Tokens,
             () if self.is_denied(now) => Worth::Denial,
             () if self.view.is_in_debt(now) => Worth::View,
             () => Worth::Nothing,
@@ -92,6 +102,9 @@ impl CachedLimit {
             // other isolates.
             return (!self.view.has_unreported()).then_some(Outcome::Refused { left: 0, wait, until: None });
         }
+        if self.part.as_ref().is_some_and(|part| part.left(now) >= cost) {
+            return None;
+        }
         match self.grants.wait(cost, now) {
             Some(Span::ZERO) => None,
             Some(wait) => Some(Outcome::Refused { left: 0, wait, until: None }),
@@ -107,7 +120,11 @@ impl CachedLimit {
             Some(Outcome::Refused { wait, .. } | Outcome::Full { wait }) => wait,
             _ => Span::ZERO,
         };
-        let in_debt = if self.grants.any_left(later) { Span::ZERO } else { self.view.min_wait(terms, cost, now) };
+        let in_debt = if self.part.is_some() || self.grants.any_left(later) {
+            Span::ZERO
+        } else {
+            self.view.min_wait(terms, cost, now)
+        };
         denied.max(in_debt)
     }
 
@@ -117,10 +134,12 @@ impl CachedLimit {
         if self.view.wait_for(cost, now).is_some() {
             return None;
         }
-        let spent = self.grants.spend(cost, now)?;
+        let of_part = self.part.as_mut().and_then(|part| part.spend(cost, now));
+        let spent = of_part.or_else(|| self.grants.spend(cost, now))?;
+        self.note_demand(cost, now);
         self.slow_start.spend(cost);
         self.last_spent = now;
-        if let Tokens::Lease(gcra, _) = &spent {
+        if let Tokens::Lease(gcra, _) | Tokens::Part { gcra, .. } = &spent {
             self.view.pass(gcra, cost, now);
         }
         Some((spent, self.usage_after(spent, now)))
@@ -128,9 +147,9 @@ impl CachedLimit {
 
     /// Returns the tokens left to the caller, in hand and in the bucket, after `spent` was taken.
     fn usage_after(&self, spent: Tokens, now: Time) -> Outcome {
-        let held = self.grants.left(now);
+        let held = self.grants.left(now).saturating_add(self.part_left(now));
         let (left, more) = match spent {
-            Tokens::Lease(gcra, _) => {
+            Tokens::Lease(gcra, _) | Tokens::Part { gcra, .. } => {
                 let left = self.view.available(&gcra, now).saturating_add(held);
                 (left.min(gcra.burst().saturating_sub(1)), gcra.interval())
             }
@@ -152,8 +171,17 @@ impl CachedLimit {
 
     /// Takes back tokens that were spent at `since` or later, on a request that does not use them.
     pub fn give_back(&mut self, spent: Tokens, since: Time, now: Time) {
+        let spent = self.as_part_tokens(spent, now);
         match &spent {
             Tokens::Lease(gcra, lease) => self.view.take_back(gcra, lease.count(), since, now),
+            Tokens::Part { gcra, tokens } => {
+                self.view.take_back(gcra, *tokens, since, now);
+                self.slow_start.unspend(*tokens);
+                if let Some(part) = &mut self.part {
+                    part.put_back(*tokens, now);
+                }
+                return;
+            }
             Tokens::Quota { .. } => {
                 // The day is not used up any more, whatever the actor said meanwhile.
                 self.view.clear_empty();
@@ -206,7 +234,11 @@ impl CachedLimit {
     /// Returns how the tokens in hand compare with their use; `Enough` while no more may be asked
     /// for.
     pub fn stock_level(&self, now: Time, patience: Span) -> StockLevel {
-        if self.has_call_in_flight(now, patience) || self.grants.is_full() || self.is_denied(now) {
+        let in_flight = self.has_call_in_flight(now, patience);
+        if let Some(part) = self.part.as_ref().filter(|part| part.has_part(now)) {
+            return if !in_flight && part.is_due(now, patience) { StockLevel::Low } else { StockLevel::Enough };
+        }
+        if in_flight || self.grants.is_full() || self.is_denied(now) {
             return StockLevel::Enough;
         }
         self.slow_start.stock_level(self.grants.left(now))
@@ -232,9 +264,11 @@ impl CachedLimit {
                     self.view.pass(gcra, demand.cost, answered);
                 }
             }
-            Outcome::Refused { wait, .. } | Outcome::Full { wait } => {
-                self.denial = Some(Denial::new(&demand.terms, *outcome, wait, answered));
+            Outcome::Refused { wait, .. } => {
+                let believed = self.believed(demand, wait, answered);
+                self.denial = Some(Denial::new(&demand.terms, *outcome, believed, answered));
             }
+            Outcome::Full { wait } => self.denial = Some(Denial::new(&demand.terms, *outcome, wait, answered)),
             // The next wish is for all demand, answered or not.
             Outcome::Unknown => self.slow_start.spend(demand.cost),
         }
@@ -259,30 +293,5 @@ impl CachedLimit {
     pub fn note_lost(&mut self, unreported: u64) {
         self.call_since = None;
         self.view.restore_unreported(unreported);
-    }
-
-    /// Whether quota tokens are in hand.
-    pub fn holds_quota(&self, now: Time) -> bool {
-        self.grants.any_quota_left(now)
-    }
-
-    /// Whether quota tokens are in hand and no task returns them. If so, a task must be started.
-    pub fn claim_return(&mut self, now: Time) -> bool {
-        let unclaimed = self.return_task_since.is_none_or(|since| since.plus(RETURN_TASK_LIFE) <= now);
-        let claimed = unclaimed && self.holds_quota(now);
-        if claimed {
-            self.return_task_since = Some(now);
-        }
-        claimed
-    }
-
-    /// Notes that the task that returns idle quota tokens has ended.
-    pub fn release_return(&mut self) {
-        self.return_task_since = None;
-    }
-
-    /// Takes out quota tokens that lay unused for [`IDLE`]; `None` if there are none.
-    pub fn take_idle_quota(&mut self, now: Time) -> Option<UnusedTokens> {
-        if now < self.last_spent.plus(IDLE) { None } else { self.grants.take_quota() }
     }
 }

@@ -117,7 +117,7 @@ impl Grants {
         let index = self.0.iter().position(|held| matches!(held, Tokens::Quota { .. }))?;
         match self.0.swap_remove(index) {
             Tokens::Quota { tokens, until, .. } => Some(UnusedTokens { tokens, until }),
-            Tokens::Lease(..) => None,
+            Tokens::Lease(..) | Tokens::Part { .. } => None,
         }
     }
 }

@@ -30,6 +30,7 @@ impl Actor {
 struct Isolate {
     id: u64,
     holder: PartHolder,
+    seq: u64,
     renewal: Renewal,
     again: Time,
     is_new: bool,
@@ -37,7 +38,7 @@ struct Isolate {
 
 impl Isolate {
     fn new(id: u64, now: Time) -> Isolate {
-        Isolate { id, holder: PartHolder::default(), renewal: Renewal::new(now), again: now, is_new: true }
+        Isolate { id, holder: PartHolder::default(), seq: 0, renewal: Renewal::new(now), again: now, is_new: true }
     }
 
     /// A request at `t`; whether it passes.
@@ -59,7 +60,8 @@ impl Isolate {
             return passed;
         }
         let demand = self.renewal.meter.measure(now);
-        let question = self.holder.ask(self.id, now, u64::MAX);
+        self.seq += 1;
+        let question = self.holder.ask(self.id, self.seq, now, u64::MAX);
         let (size, again) = actor.sizes.size(&actor.bucket, now, &question, demand);
         let written = size.is_some_and(|size| size.written);
         let answer = size.map_or(PartAnswer::None, |size| actor.bucket.part(now, &question, &size));

@@ -78,7 +78,7 @@ fn longer_parts_are_written_and_short_ones_at_most_an_eighth() {
 fn a_holder_whose_clock_steps_back_drops_its_part() {
     let mut bucket = bucket();
     let mut holder = PartHolder::default();
-    let question = holder.ask(7, time(5 * T), 0);
+    let question = holder.ask(7, 1, time(5 * T), 0);
     let PartAnswer::Part(part) = bucket.part(time(5 * T), &question, &size(20, 20)) else { panic!("no part") };
     holder.hear(time(6 * T), question.seq, span(T), Some(&part));
     assert_eq!(holder.tokens(time(6 * T)), 20);
@@ -91,20 +91,25 @@ fn a_holder_whose_clock_steps_back_drops_its_part() {
 fn tokens_that_were_not_used_go_back_into_the_part_that_they_are_of() {
     let mut bucket = bucket();
     let mut holder = PartHolder::default();
-    let question = holder.ask(7, time(0), 0);
+    let question = holder.ask(7, 1, time(0), 0);
     let PartAnswer::Part(part) = bucket.part(time(0), &question, &size(20, 20)) else { panic!("no part") };
     holder.hear(time(0), question.seq, span(T), Some(&part));
     assert!(holder.spend(time(0), 5));
-    holder.put_back(question.seq + 1, 5);
-    assert_eq!(holder.tokens(time(0)), 15, "of another part");
-    holder.put_back(question.seq, 5);
+    holder.put_back(time(0), 5);
     assert_eq!(holder.tokens(time(0)), 20);
-    holder.put_back(question.seq, 5);
+    holder.put_back(time(0), 5);
     assert_eq!(holder.tokens(time(0)), 20, "never more than there is room for");
-    assert!(holder.spend(time(0), 20));
-    holder.ask(7, time(0), 0);
-    holder.put_back(question.seq, 5);
-    assert_eq!(holder.tokens(time(0)), 0, "the question has said that none is left");
+    assert!(holder.spend(time(0), 18));
+    let question = holder.ask(7, 2, time(0), 20);
+    assert_eq!(question.keep, 2);
+    holder.put_back(time(0), 5);
+    assert_eq!(holder.tokens(time(0)), 2, "the question has said that no more are left");
+    assert!(holder.spend(time(0), 2));
+    holder.put_back(time(0), 1);
+    assert_eq!(holder.tokens(time(0)), 1, "spent since the question");
+    holder.hear(time(0), question.seq, span(T), None);
+    holder.put_back(time(0), 9);
+    assert_eq!(holder.tokens(time(0)), 2, "an answer without a part leaves the room that was named");
 }
 
 /// Used tokens stay used where the limit changes, at most a full bucket.

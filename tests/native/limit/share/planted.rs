@@ -22,6 +22,8 @@ pub enum Bug {
     SpendsWhileAsking,
     /// A holder regains tokens while it asks, above the room that it named.
     RegainsWhileAsking,
+    /// A holder that gets no part regains tokens up to the room that it had before it asked.
+    RegainsAfterNone,
     /// The actor forgets the old part before the holder has heard of the new one.
     OldPartForgotten,
     /// Parts do not move the TAT on.

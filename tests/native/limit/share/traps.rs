@@ -188,6 +188,16 @@ fn regains_while_asking(bug: Option<Bug>) -> Admitted {
     s.done()
 }
 
+fn regains_after_none(bug: Option<Bug>) -> Admitted {
+    let mut s = Script::new(bug);
+    let mut h = s.isolate(1);
+    s.give(&mut h, 0, Some(0), (0.9, 50, 0, 60 * SECOND), ALL, true);
+    // No room is wished for, so there is no part to give.
+    s.give(&mut h, 1, Some(1), (0.0, 0, 0, 60 * SECOND), ALL, true);
+    s.flood(&mut [&mut h], 20 * SECOND, 20 * SECOND, 1);
+    s.done()
+}
+
 fn old_part_forgotten(bug: Option<Bug>) -> Admitted {
     let mut s = Script::new(bug);
     let mut h = s.isolate(1);
@@ -314,7 +324,7 @@ fn fractions_of_new_rate(bug: Option<Bug>) -> Admitted {
 /// The script of one bug.
 type Run = fn(Option<Bug>) -> Admitted;
 
-const SCRIPTS: [(Bug, Run); 20] = [
+const SCRIPTS: [(Bug, Run); 21] = [
     (Bug::Outlives, outlives),
     (Bug::TermFromHearing, term_from_hearing),
     (Bug::WakeForgets, wake_forgets),
@@ -324,6 +334,7 @@ const SCRIPTS: [(Bug, Run); 20] = [
     (Bug::TwiceGivenBack, twice_given_back),
     (Bug::SpendsWhileAsking, spends_while_asking),
     (Bug::RegainsWhileAsking, regains_while_asking),
+    (Bug::RegainsAfterNone, regains_after_none),
     (Bug::OldPartForgotten, old_part_forgotten),
     (Bug::NotMovedOn, not_moved_on),
     (Bug::NotHeldUp, not_held_up),

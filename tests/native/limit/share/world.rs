@@ -107,7 +107,7 @@ impl Keeper {
             self.restore(start.plus(self.gcra.interval().times(count)), at);
             return (count > 0).then_some((start.since(at), count, parked));
         }
-        let (slots, sooner) = self.bucket.slots(time(now), count, span(hold))?;
+        let (slots, sooner) = self.bucket.slots(time(now), count, 1, span(hold))?;
         self.save(None);
         Some((slots.first, slots.count, if self.has(Bug::SlotsStay) { Span::ZERO } else { sooner }))
     }
@@ -162,6 +162,7 @@ pub struct Isolate {
     rate: f64,
     zero: u64,
     pub holder: PartHolder,
+    seq: u64,
     /// When the last question was asked, by the isolate's clock, and whether it is under way.
     pub asked: Option<u64>,
     /// The part of a holder with a bug in its own rules.
@@ -174,7 +175,7 @@ impl Isolate {
     pub fn new(id: HolderId, interval: u64, burst: u64, rate: f64, zero: u64, bug: Option<Bug>) -> Isolate {
         let gcra = Gcra::new(span(interval), burst).unwrap();
         let holder = PartHolder::default();
-        Isolate { id, gcra, rate, zero, holder, asked: None, loose: None, leases: Vec::new(), bug }
+        Isolate { id, gcra, rate, zero, holder, seq: 0, asked: None, loose: None, leases: Vec::new(), bug }
     }
 
     pub fn clock(&self, t: u64) -> u64 {
@@ -188,6 +189,7 @@ impl Isolate {
     /// Whether the holder's own rules are the ones that are broken.
     fn is_loose(&self) -> bool {
         matches!(self.bug, Some(Bug::SpendsWhileAsking | Bug::RegainsWhileAsking | Bug::ClocksTrusted))
+            || self.has(Bug::RegainsAfterNone) && self.loose.is_some()
     }
 
     pub fn spend(&mut self, t: u64) -> bool {
@@ -209,7 +211,8 @@ impl Isolate {
         let clock = self.clock(t);
         let now = time(clock);
         self.asked = Some(clock);
-        let mut question = self.holder.ask(self.id, now, keep);
+        self.seq += 1;
+        let mut question = self.holder.ask(self.id, self.seq, now, keep);
         let Some(loose) = self.loose.as_mut().filter(|part| now < part.until()) else { return question };
         let tokens = loose.tokens(now);
         (question.base, question.back) = (loose.seq(), tokens.floor().saturating_sub(keep));
@@ -247,6 +250,9 @@ impl Isolate {
         });
         let before = self.holder;
         self.holder.hear(now, question.seq, interval, part.as_ref());
+        if self.has(Bug::RegainsAfterNone) && part.is_none() {
+            self.loose = before.part(now).copied();
+        }
         let heard = before.is_asking(now, Span::from_nanos(u64::MAX))
             && !self.holder.is_asking(now, Span::from_nanos(u64::MAX));
         if !heard || !is_latest {
