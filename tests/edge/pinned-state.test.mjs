@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { count, HOUR, inTurn, MINUTE, NOON, refusal, ROOT, SECOND, start } from "./harness/index.mjs";
+import { count, HOUR, inTurn, MINUTE, NOON, problem, refusal, ROOT, SECOND, start } from "./harness/index.mjs";
 import { FIVE, HOT, other, VARS, who } from "./pinned/limits.mjs";
 
 /** The archive of the first pinned state, and when it was stored. */
@@ -39,6 +39,17 @@ test("CFG-10: counts of an earlier version are counted once, over further restar
   assert.equal(await passing(edge, 5, "/all-two"), 2);
   await edge.advance(24 * HOUR);
   for (const path of FIVE) assert.equal(await passing(edge, 6, path), 5, path);
+});
+
+test("a database that lacks the migration leaves quotas to on_error, and says so", async (t) => {
+  const edge = await start(t, { stored: { ...FIRST, migrations: 2 }, at: AT, vars: { ...VARS, BUDGET: null } });
+  problem(await edge.get("/all-day", who), { reason: "limiter_unavailable" });
+  assert.equal(await passing(edge, 2, "/ip"), 1, "rates hold");
+  assert.ok(edge.records.some(({ problem }) => problem?.includes("lacks a migration")));
+  // The migration makes the counts of the earlier version whole again.
+  await edge.d1("ALTER TABLE quota ADD COLUMN until TEXT");
+  await edge.advance(MINUTE);
+  assert.equal(await passing(edge, 2, "/all-day"), 1);
 });
 
 test("CFG-10: a ramp goes on where an earlier version had it", async (t) => {

@@ -95,8 +95,15 @@ test("the cron deletes the counts of days older than RETENTION", async (t) => {
   const days = ["2030-01-15", "2031-01-01", "2031-01-06", "2031-01-09", "2031-01-14"];
   for (const day of days) await edge.d1("INSERT INTO quota (day, name, subject, used) VALUES (?, 'api/key', 'x', 3)", day);
   await edge.scheduled();
+  // A period is over when its last day is, whatever the row is called.
+  for (const [day, until] of [["2030-11", "2030-11-30"], ["2030-12-29", "2031-01-08"], ["2031-W01", "2031-01-07"], ["2031", "2031-12-31"]]) {
+    await edge.d1("INSERT INTO quota (day, name, subject, used, until) VALUES (?, 'api key', 'x', 3, ?)", day, until);
+  }
+  await edge.scheduled();
   const left = await edge.d1("SELECT day FROM quota ORDER BY day");
-  assert.deepEqual(left.map(({ day }) => day), ["2031-01-09", "2031-01-14", "2031-01-15"]);
+  assert.deepEqual(left.map(({ day }) => day), ["2030-12-29", "2031", "2031-01-09", "2031-01-14", "2031-01-15"]);
+  const [{ until }] = await edge.d1("SELECT until FROM quota WHERE name = 'api key quota day UTC'");
+  assert.equal(until, "2031-01-15");
   await edge.fail({ d1: { kind: "throw" } });
   await edge.scheduled();
   assert.equal((await edge.get("/none")).status, 200, "a cron that fails harms no request");

@@ -79,8 +79,12 @@ fn look(
     let nothing = vec![None; demands.len()];
     let mut reply = Reply { horizon, grants: nothing, parts: vec![None; demands.len()], ..Reply::default() };
     for target in demands {
-        let Some(gcra) = target.rate() else { continue };
-        let mut rows = buckets.take_over(target, &gcra, store, now)?;
+        let mut rows = buckets.save_name(target, store)?;
+        let Some(gcra) = target.rate() else {
+            reply.rows = reply.rows.saturating_add(rows);
+            continue;
+        };
+        rows = rows.saturating_add(buckets.take_over(target, &gcra, store, now)?);
         rows = rows.saturating_add(buckets.put_under_terms(target, &gcra, store, now)?);
         rows = rows.saturating_add(buckets.advance_warmup(target, &gcra, store, now)?);
         let Bucket { mut debt, mut saved } = buckets.table.get(target.id);

@@ -23,7 +23,7 @@ pub mod cuts;
 mod demand_bucket;
 mod former_names;
 mod hand_out;
-mod moved_state;
+pub mod moved_state;
 mod part_store;
 pub mod prepaid_quota;
 mod quota;

@@ -36,9 +36,6 @@ impl PartStore {
     /// Hands the saved parts to `buckets`, after the buckets themselves. A row that cannot be read
     /// is no part.
     pub fn load(&self, sql: &Sql, buckets: &mut Buckets, now: Time) -> Result<(), String> {
-        if !sql.has_table("part")? {
-            return Ok(());
-        }
         self.exists.set(true);
         let mut parts: BTreeMap<BucketId, Vec<(HolderId, SavedPart)>> = BTreeMap::new();
         for row in sql.select(LOAD_PARTS, Vec::new())? {

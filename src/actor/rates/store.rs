@@ -20,7 +20,7 @@ use worker::{SqlStorage, SqlStorageValue};
 const CREATE: &str =
     "CREATE TABLE IF NOT EXISTS bucket (id TEXT PRIMARY KEY, tat INTEGER NOT NULL, terms TEXT) WITHOUT ROWID";
 const ADD_TERMS: &str = "ALTER TABLE bucket ADD COLUMN terms TEXT";
-const HAS_TERMS: &str = "SELECT sql LIKE '%terms%' FROM sqlite_master WHERE type = 'table' AND name = 'bucket'";
+const TABLES: &str = "SELECT name, sql LIKE '%terms%' FROM sqlite_master WHERE type = 'table'";
 const LOAD: &str = "SELECT id, tat, terms FROM bucket";
 const LOAD_OLD: &str = "SELECT id, tat, NULL FROM bucket";
 const SAVE: &str = "INSERT INTO bucket (id, tat, terms) VALUES (?1, ?2, ?3) \
@@ -83,22 +83,24 @@ impl SqlBucketStore {
     /// SQLite's own.
     pub fn load(&self, buckets: &mut Buckets, now: Time) -> Result<RestoreReport, String> {
         let mut report = RestoreReport::default();
-        for (id, saved) in self.saved_warmups()? {
-            // A state that cannot be read says nothing of a ramp.
-            if let (Ok(id), Some(saved)) = (BucketId::from_str_radix(&id, 16), saved) {
-                buckets.restore_warm(id, saved, now);
+        let (mut load, mut parts) = (None, false);
+        let tables: Result<Vec<_>, _> = self.sql.select(TABLES, Vec::new())?.collect();
+        for table in tables.map_err(|error| error.to_string())? {
+            let [SqlStorageValue::String(name), has_terms] = table.as_slice() else { continue };
+            match name.as_str() {
+                "bucket" if *has_terms == SqlStorageValue::Integer(1) => load = Some((LOAD, Table::Ready)),
+                "bucket" => load = Some((LOAD_OLD, Table::Old)),
+                "former" => self.load_former(buckets)?,
+                "warm" => self.load_warm(buckets, now)?,
+                "part" => parts = true,
+                _ => {}
             }
         }
-        let has_terms =
-            self.sql.select(HAS_TERMS, Vec::new())?.next().transpose().map_err(|error| error.to_string())?;
-        let load = match has_terms.as_deref() {
-            None => return self.parts.load(&self.sql, buckets, now).map(|()| report),
-            Some([SqlStorageValue::Integer(1), ..]) => (LOAD, Table::Ready),
-            Some(_) => (LOAD_OLD, Table::Old),
+        let Some((load, table)) = load else {
+            return if parts { self.parts.load(&self.sql, buckets, now).map(|()| report) } else { Ok(report) };
         };
-        self.table.set(load.1);
-        self.load_former(buckets)?;
-        for row in self.sql.select(load.0, Vec::new())? {
+        self.table.set(table);
+        for row in self.sql.select(load, Vec::new())? {
             let row = row.map_err(|error| error.to_string())?;
             let [SqlStorageValue::String(id), tat, terms] = row.as_slice() else { continue };
             if matches!(terms, SqlStorageValue::String(terms) if terms == TAKEN_OVER) {
@@ -116,7 +118,9 @@ impl SqlBucketStore {
             buckets.restore(id, SavedDebt { tat, interval, burst });
             report.buckets = report.buckets.saturating_add(1);
         }
-        self.parts.load(&self.sql, buckets, now)?;
+        if parts {
+            self.parts.load(&self.sql, buckets, now)?;
+        }
         Ok(report)
     }
 
@@ -161,13 +165,21 @@ impl SqlBucketStore {
     }
 
     fn load_former(&self, buckets: &mut Buckets) -> Result<(), String> {
-        if self.sql.has_table("former")? {
-            for row in self.sql.select(LOAD_FORMER, Vec::new())? {
-                if let [SqlStorageValue::String(name), SqlStorageValue::String(counter)] =
-                    row.map_err(|error| error.to_string())?.as_slice()
-                {
-                    buckets.restore_former(name, counter);
-                }
+        for row in self.sql.select(LOAD_FORMER, Vec::new())? {
+            if let [SqlStorageValue::String(name), SqlStorageValue::String(counter)] =
+                row.map_err(|error| error.to_string())?.as_slice()
+            {
+                buckets.restore_former(name, counter);
+            }
+        }
+        Ok(())
+    }
+
+    fn load_warm(&self, buckets: &mut Buckets, now: Time) -> Result<(), String> {
+        for (id, saved) in self.saved_warmups()? {
+            // A state that cannot be read says nothing of a ramp.
+            if let (Ok(id), Some(saved)) = (BucketId::from_str_radix(&id, 16), saved) {
+                buckets.restore_warm(id, saved, now);
             }
         }
         Ok(())

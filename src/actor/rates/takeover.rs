@@ -31,6 +31,25 @@ impl Buckets {
         self.former_names.note_arrived(printed);
     }
 
+    /// Saves the counter to which a demand's printed name belongs, where an earlier version asks or
+    /// has left state; returns the rows written.
+    ///
+    /// # Errors
+    /// A sentence, if the storage refuses.
+    pub(crate) fn save_name(&mut self, target: &DemandBucket<'_>, store: &impl BucketStore) -> Result<u32, String> {
+        let names = &mut self.former_names;
+        names.any_state |= target.demand.known_counter().is_none();
+        let printed = &target.demand.limit;
+        let mut rows = 0;
+        if names.any_state
+            && let Some(counter) = names.unsaved(printed)
+        {
+            rows = store.save_former(printed, counter)?;
+            names.note_saved(printed);
+        }
+        Ok(rows)
+    }
+
     /// Adds the debt that was counted under a printed name to the bucket of the counter that has
     /// the name; returns the rows written. It is saved before the row of the printed name goes, so
     /// an error in between counts it twice, and never loses it.
@@ -45,17 +64,8 @@ impl Buckets {
         now: Time,
     ) -> Result<u32, String> {
         let mut rows = 0_u32;
-        let by_name = target.demand.known_counter().is_none();
-        if by_name {
-            self.former_names.any_state = true;
-        }
         if !self.former_names.any_state {
             return Ok(rows);
-        }
-        let printed = &target.demand.limit;
-        if let Some(counter) = self.former_names.unsaved(printed) {
-            rows = rows.saturating_add(store.save_former(printed, counter)?);
-            self.former_names.note_saved(printed);
         }
         for name in self.former_names.names_of(&target.name) {
             let former = bucket_id(&name, target.subject);

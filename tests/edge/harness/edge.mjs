@@ -37,6 +37,7 @@ export const DAY = 24 * HOUR;
  * @param {object} options
  * - `vars` for the Worker; null leaves one out. `ORIGIN`, `KEY` and a `DEADLINE` that a busy
  *   machine keeps are given.
+ * - `edited`: vars that all isolates but the first have in place of these, as in a deploy.
  * - `at`: where the clock stands.
  * - `isolates`: how many Workers share the objects.
  * - `origin`: makes `ORIGIN` of the recording origin's URL.
@@ -48,13 +49,13 @@ export const DAY = 24 * HOUR;
  */
 export async function start(
   t,
-  { vars = {}, at = NOON, isolates = 1, origin: asOrigin = (url) => url, outbound = false, port = 0, inspect = false, stored } = {},
+  { vars = {}, edited, at = NOON, isolates = 1, origin: asOrigin = (url) => url, outbound = false, port = 0, inspect = false, stored } = {},
 ) {
   const origin = await Origin.listen();
   const state = await mkdtemp(join(existsSync(MEMORY) ? MEMORY : tmpdir(), "penstock-edge-"));
   if (stored) execFileSync("tar", ["-xzf", stored.file, "-C", state]);
   const all = { ORIGIN: asOrigin(origin.url), KEY: "header:x-api-key, bearer", DEADLINE: "5s", ...vars };
-  const edge = new Edge({ vars: all, at, isolates, outbound, port, inspect, stored, origin, state });
+  const edge = new Edge({ vars: all, edited, at, isolates, outbound, port, inspect, stored, origin, state });
   t.after(async () => {
     try {
       await edge.stop();
@@ -271,6 +272,16 @@ class Edge {
   /** Runs `sql` on the disks of the objects whose names contain `match`. */
   async damage(match, sql) {
     for (const { id } of await this.#someObjects(match)) await this.#orderObject(id, { op: "sql", sql });
+  }
+
+  /**
+   * Sends a question as an isolate of another version may have written it.
+   *
+   * @param {string} name the object's name
+   * @returns the answer, parsed
+   */
+  async ask(name, question) {
+    return JSON.parse(await this.#order({ op: "ask", name, question: JSON.stringify(question) }));
   }
 
   /** Runs the cron handler. */

@@ -42,6 +42,11 @@ export default class Entry extends WorkerEntrypoint {
         const init = { method: "POST", headers: { [CONTROL]: token }, body: JSON.stringify(order.order) };
         return (await this.env.BUCKETS.get(id).fetch("http://object/", init)).json();
       }
+      case "ask": {
+        const headers = { "penstock-ask": order.question };
+        const reply = await watchEnv(this.env).BUCKETS.getByName(order.name).fetch("http://object/", { headers });
+        return reply.headers.get("penstock-reply");
+      }
       case "scheduled":
         return await this.scheduled({ cron: order.cron, scheduledTime: order.at, noRetry() {} });
       default:

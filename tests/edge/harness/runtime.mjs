@@ -34,13 +34,14 @@ export async function startRuntime(root, options, given, log) {
 }
 
 /** One isolate. The first has the Durable Objects; the others call them there. */
-function worker(index, { root, modules, settings, vars, port, outbound, serve }) {
+function worker(index, { root, modules, settings, vars, edited, port, outbound, serve }) {
+  const all = Object.entries({ ...vars, ...(index > 0 && edited) });
   return {
     name: `isolate-${index}`,
     modules,
     modulesRoot: root,
     ...settings,
-    bindings: Object.fromEntries(Object.entries(vars).filter(([, value]) => value !== null)),
+    bindings: Object.fromEntries(all.filter(([, value]) => value !== null)),
     durableObjects: {
       BUCKETS: { className: "BucketActor", useSQLite: true, ...(index > 0 && { scriptName: "isolate-0" }) },
     },

@@ -3,3 +3,4 @@
 mod answer;
 mod buckets;
 mod quota;
+mod takeover;
