@@ -63,15 +63,19 @@ impl<'p> Plan<'p> {
             }
         }
         for binding in route.into_iter().chain(&policy.base) {
-            let mut limits: Vec<&Limit> = of(binding, Scope::Global).collect();
+            let rates = of(binding, Scope::Global).filter(|limit| !limit.is_quota());
+            let limits: Vec<&Limit> =
+                rates.chain(of(binding, Scope::Global).filter(|limit| limit.is_quota())).collect();
             if !limits.is_empty() {
-                limits.sort_by_key(|limit| limit.is_quota());
                 // The place of a limit in its list may change, so its name can be no part of this.
                 let actor = ActorKey::Shared(binding.shared_actor.as_str().into());
                 plan.shared_limits.push(LimitGroup { actor, subject: None, limits });
             }
         }
-        plan.shared_limits.sort_by_key(|group| group.limits.iter().all(|limit| limit.is_quota()));
+        // One of the two may have quotas alone.
+        if plan.shared_limits.first().is_some_and(|group| group.limits.iter().all(|limit| limit.is_quota())) {
+            plan.shared_limits.reverse();
+        }
         plan
     }
 

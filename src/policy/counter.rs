@@ -40,16 +40,16 @@ pub(super) fn name_counters(limits: &mut [Limit]) {
 /// Returns the counter of the first limit of a binding with this allowance and these `parts`, such
 /// as `ip`, `ip/48`, `:id` or `header:x-tenant`. Without parts everyone is counted together.
 pub fn counter(binding: &str, parts: &[&str], allowance: &Allowance) -> String {
-    let mut parts: Vec<&str> = parts.to_vec();
-    parts.sort_unstable();
-    parts.dedup();
-    if parts.is_empty() {
-        parts.push("global");
-    }
     let mut text = binding.to_owned();
-    for (index, part) in parts.iter().enumerate() {
-        text.push(if index == 0 { ' ' } else { '+' });
+    let mut last: Option<&str> = None;
+    // The next part in alphabetical order. There are few, and a sort would be a larger module.
+    while let Some(part) = parts.iter().filter(|part| last.is_none_or(|last| last < **part)).min() {
+        text.push(if last.is_none() { ' ' } else { '+' });
         push_escaped(&mut text, part);
+        last = Some(part);
+    }
+    if last.is_none() {
+        text.push_str(" global");
     }
     // Writing to a string cannot fail.
     let _ = match allowance {
