@@ -57,11 +57,11 @@ impl PermitLeases {
 
     /// The permit lease of `cap`, made on its first use.
     pub fn of(&mut self, cap: &Cap) -> Rc<RefCell<PermitLease>> {
-        if let Some((_, lease)) = self.leases.iter().find(|(name, _)| *name == cap.name) {
+        if let Some((_, lease)) = self.leases.iter().find(|(name, _)| *name == cap.actor) {
             return Rc::clone(lease);
         }
         let lease = Rc::new(RefCell::new(PermitLease::new(self.holder.unwrap_or_default(), cap.size)));
-        self.leases.push((cap.name.clone(), Rc::clone(&lease)));
+        self.leases.push((cap.actor.clone(), Rc::clone(&lease)));
         lease
     }
 }

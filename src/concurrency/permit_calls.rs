@@ -54,7 +54,7 @@ impl<K: PermitActors> PermitCalls<'_, K> {
     /// Asks the actor of `cap`, and records its reply or failure in the lease. Returns the rows
     /// written.
     pub(super) async fn ask(&self, cap: &Rc<Cap>, question: &PermitAsk, patience: Span) -> Result<u32, CallError> {
-        let reply = self.actors.ask(&cap.name, question, patience).await;
+        let reply = self.actors.ask(&cap.actor, question, patience).await;
         let result = match &reply {
             Err(CallError::Late) if is_short(patience, self.deadline) => CallResult::Nothing,
             reply => CallResult::of(reply),

@@ -36,10 +36,11 @@ extern "C" {
     pub fn end(heartbeat: &JsValue, context: &Context, lines: Option<&str>, ended: Option<&Promise>);
 }
 
-/// Adds the line of one cap to `lines`: its name, and the id of the request's permit if it has one.
+/// Adds the line of one cap to `lines`: its actor's name, and the id of the request's permit if it
+/// has one.
 pub fn line(lines: &mut String, cap: &Cap, id: Option<Id>) {
     // Writing to a String cannot fail.
-    let _ = writeln!(lines, "{} {}", cap.name, id.unwrap_or_default());
+    let _ = writeln!(lines, "{} {}", cap.actor, id.unwrap_or_default());
 }
 
 fn words(line: &str) -> Option<(&str, u64)> {

@@ -15,6 +15,19 @@ pub(super) struct Allowed<'a> {
     entries: Vec<(&'a str, Allowance)>,
 }
 
+/// The parts that all limits of one binding have in common.
+#[derive(Clone, Copy)]
+pub(super) struct LimitParts<'a> {
+    /// The name of the binding.
+    pub(super) binding: &'a str,
+    /// The first half of the limits' printed names.
+    pub(super) first_half: &'a str,
+    pub(super) cost: u64,
+    pub(super) mode: Mode,
+    pub(super) on_error: Option<OnError>,
+    pub(super) warmup: Option<Span>,
+}
+
 impl<'a> Allowed<'a> {
     /// Reads `field`. `None`: the field is not there.
     pub(super) fn read(
@@ -54,17 +67,10 @@ impl<'a> Allowed<'a> {
         self.scope == Scope::Global && (self.entries.is_empty() || self.entries.iter().any(is_rate))
     }
 
-    /// Makes the limits of the binding called `binding`, still without their counters. Where
-    /// `on_error` is not given, `global` limits are closed and the others local. `warmup` is for
-    /// `global` ones.
-    pub(super) fn into_limits(
-        self,
-        binding: &str,
-        cost: u64,
-        mode: Mode,
-        on_error: Option<OnError>,
-        warmup: Option<Span>,
-    ) -> Vec<Limit> {
+    /// Makes the limits, still without their counters. Where `on_error` is not given, `global` limits are closed and the others
+    /// local. `warmup` is for `global` ones.
+    pub(super) fn into_limits(self, parts: &LimitParts<'_>) -> Vec<Limit> {
+        let LimitParts { binding, first_half, cost, mode, on_error, warmup } = *parts;
         let scope = self.scope;
         let on_error = on_error.unwrap_or(match scope {
             Scope::Ip | Scope::Key => OnError::Local,
@@ -74,7 +80,7 @@ impl<'a> Allowed<'a> {
         let numbered = (1_usize..).zip(self.entries);
         let named = numbered.map(|(number, (_, allowance))| {
             let suffix = if number == 1 { String::new() } else { format!("-{number}") };
-            let (name, binding) = (format!("{binding}/{scope}{suffix}"), binding.to_owned());
+            let (name, binding) = (format!("{first_half}/{scope}{suffix}"), binding.to_owned());
             Limit {
                 name,
                 header_item: String::new(),

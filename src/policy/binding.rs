@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::identity::KeySources;
 use crate::policy::access::{self, Access};
-use crate::policy::allowed::Allowed;
+use crate::policy::allowed::{Allowed, LimitParts};
 use crate::policy::capacity::{Capacity, CapacityReader};
 use crate::policy::fault::{Faults, excerpt};
 use crate::policy::json_table::{self, TableFields};
@@ -13,7 +13,7 @@ use crate::policy::limit::{Limit, MODES, Mode, ON_ERROR, SCOPES};
 use crate::policy::operator_message::{self, OperatorMessage};
 use crate::policy::route::Pattern;
 use crate::policy::route_table::WrittenRoute;
-use crate::policy::{counter, settings, value};
+use crate::policy::{counter, printed_name, settings, value};
 
 /// The var of the one binding without a route.
 pub(super) const BASE: &str = "LIMIT_BASE";
@@ -21,7 +21,8 @@ pub(super) const BASE: &str = "LIMIT_BASE";
 /// One `LIMIT_*` table: the routes it is for, and the limits that their requests meet.
 #[derive(Clone, Debug)]
 pub struct Binding {
-    /// The name in limits' names and logs: `LIMIT_LOGIN_PAGE` is `login-page`.
+    /// The name in logs, and in its limits' names unless it has a `name`: `LIMIT_LOGIN_PAGE` is
+    /// `login-page`.
     pub name: String,
     /// `route`: the patterns of its requests. Empty for `LIMIT_BASE` alone.
     pub routes: Vec<Pattern>,
@@ -62,6 +63,8 @@ impl Binding {
 pub(super) struct ReadBinding {
     pub(super) binding: Binding,
     pub(super) routes: Vec<WrittenRoute>,
+    /// `name`: the first half of its limits' printed names; `None` for the binding's own.
+    pub(super) printed: Option<String>,
     /// Whether the table has the field `priority`.
     pub(super) has_priority: bool,
 }
@@ -91,7 +94,9 @@ pub(super) fn read(
     let mode = table.read("mode", faults, |value| value::choice(value, MODES)).unwrap_or(Some(Mode::Enforce));
     let on_error = table.read("on_error", faults, |value| value::choice(value, ON_ERROR));
     let exempt = read_exempt(&table, is_base, faults);
-    let capacity = CapacityReader { table, binding: &name, mode, on_error }.read(&allowed, &routes, faults);
+    let printed = table.read("name", faults, printed_name::read);
+    let first_half = printed.as_deref().unwrap_or(&name);
+    let capacity = CapacityReader { table, binding: &name, first_half, mode, on_error }.read(&allowed, &routes, faults);
     let mut nets = |field| table.get(field).map(|value| access::nets(&table.location(field), value, faults));
     let access = Access { allow: nets("allow").unwrap_or_default(), block: nets("block").unwrap_or_default() };
     let messages = table.read("message", faults, operator_message::messages).unwrap_or_default();
@@ -107,12 +112,11 @@ pub(super) fn read(
         allowed.check_cost(cost, &table, faults);
     }
     let mut limits = mode.map_or_else(Vec::new, |mode| {
-        allowed
-            .into_iter()
-            .flat_map(|allowed| allowed.into_limits(&name, cost, mode, on_error, capacity.warmup))
-            .collect()
+        let parts = LimitParts { binding: &name, first_half, cost, mode, on_error, warmup: capacity.warmup };
+        allowed.into_iter().flat_map(|allowed| allowed.into_limits(&parts)).collect()
     });
     counter::name_counters(&mut limits);
+    limits.iter_mut().for_each(Limit::set_header_item);
     let binding = Binding {
         shared_actor: format!("{name}/global"),
         name,
@@ -128,7 +132,7 @@ pub(super) fn read(
         docs,
         key: key.unwrap_or_default(),
     };
-    Some(ReadBinding { binding, routes, has_priority: table.has("priority") })
+    Some(ReadBinding { binding, routes, printed, has_priority: table.has("priority") })
 }
 
 /// Returns the name of the binding in `var`: `LIMIT_LOGIN_PAGE` is `login-page`.

@@ -57,8 +57,10 @@ pub struct Capacity {
 /// The largest number of requests, or of WebSockets, at the origin at once, over all isolates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cap {
-    /// The name in refusals and logs, and of the cap's actor: `api/in-flight`, `base/sockets`.
+    /// The name in refusals and logs: `api/in-flight`, `base/sockets`.
     pub name: String,
+    /// The name of the cap's actor: the same, whatever `name` the binding has.
+    pub actor: String,
     /// The number of permits.
     pub size: Size,
     /// Whether the cap refuses, or only decides, counts and logs.
@@ -88,6 +90,8 @@ pub(super) struct CapacityReader<'a> {
     pub(super) table: TableFields<'a>,
     /// The name of the binding.
     pub(super) binding: &'a str,
+    /// The first half of the caps' printed names.
+    pub(super) first_half: &'a str,
     /// `None`: the binding is off.
     pub(super) mode: Option<Mode>,
     pub(super) on_error: Option<OnError>,
@@ -125,8 +129,8 @@ impl CapacityReader<'_> {
         let Some(mode) = self.mode else { return Capacity::default() };
         let on_error = self.on_error.unwrap_or(OnError::Closed);
         let cap = |kind: &str, size| {
-            let name = format!("{}/{kind}", self.binding);
-            Rc::new(Cap { name, size, mode, on_error, highest: Priority::Low })
+            let (name, actor) = (format!("{}/{kind}", self.first_half), format!("{}/{kind}", self.binding));
+            Rc::new(Cap { name, actor, size, mode, on_error, highest: Priority::Low })
         };
         Capacity {
             in_flight: in_flight.map(|size| cap("in-flight", size)),

@@ -42,6 +42,7 @@ const FIELDS: &[(&str, Effect)] = &[
     ("message", Effect::Modifies),
     ("docs", Effect::Modifies),
     ("support", Effect::Modifies),
+    ("name", Effect::Modifies),
     ("in_flight", Effect::Limits),
     ("sockets", Effect::Limits),
     ("wait", Effect::Limits),

@@ -62,8 +62,8 @@ impl Limit {
         }
     }
 
-    /// Sets the parts that follow from the others.
-    pub(super) fn complete(&mut self) {
+    /// Sets the item for headers, which follows from the other parts.
+    pub(super) fn set_header_item(&mut self) {
         self.header_item = format!("\"{}\";q={};w={}", self.name, self.count(), self.window_secs());
     }
 

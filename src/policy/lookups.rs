@@ -49,9 +49,10 @@ impl Policy {
         capacities.flat_map(|capacity| [&capacity.in_flight, &capacity.sockets]).flatten()
     }
 
-    /// Returns the cap called `name`, such as `api/in-flight`. `None`: there is no such cap.
-    pub fn cap(&self, name: &str) -> Option<&Rc<Cap>> {
-        self.caps().find(|cap| cap.name == name)
+    /// Returns the cap whose actor is called so, such as `api/in-flight`. `None`: there is no such
+    /// cap.
+    pub fn cap(&self, actor: &str) -> Option<&Rc<Cap>> {
+        self.caps().find(|cap| cap.actor == actor)
     }
 
     /// Returns the priority of a request for `route`: that of its binding, or that of base if it

@@ -30,6 +30,7 @@
 //! - `capacity`: caps, waits, timeouts and warm-up of one binding, and reading them;
 //! - `priority`: the order in which requests are refused when the system is full;
 //! - `access`: the address lists `ALLOW` and `BLOCK`, and reading them;
+//! - `printed_name`: the name of a binding's limits in refusals, headers and logs;
 //! - `operator_message`: the operator's own words in refusals;
 //! - `settings`: the vars that are not limits, and reading them;
 //! - `cors`: the web pages that may read a refusal;
@@ -74,6 +75,7 @@ mod model;
 mod operator_message;
 mod origin;
 pub mod path;
+mod printed_name;
 mod priority;
 mod priority_effect;
 mod read;

@@ -10,9 +10,10 @@ use crate::policy::fault::{Fault, Faults};
 use crate::policy::known_names::Var;
 use crate::policy::limit::Mode;
 use crate::policy::model::Policy;
+use crate::policy::printed_name::Names;
 use crate::policy::route_table::RouteTable;
 use crate::policy::settings::Misconfigured;
-use crate::policy::{binding, deployment_mode, known_names, priority_effect, route_table, settings};
+use crate::policy::{binding, deployment_mode, known_names, printed_name, priority_effect, route_table, settings};
 
 /// All that the vars of one deployment say, right or wrong.
 #[derive(Clone, Debug)]
@@ -66,7 +67,7 @@ impl Reading {
         let (mut base, mut bindings) = (None, Vec::new());
         let mut names = BTreeMap::new();
         let (mut routes, mut priorities) = (Vec::new(), Vec::new());
-        let (mut broken, mut near_misses) = (Vec::new(), Faults::default());
+        let (mut broken, mut near_misses, mut printed) = (Vec::new(), Faults::default(), Vec::new());
         for (var, value) in vars {
             match known_names::classify(var, value) {
                 Var::Limit => {
@@ -76,6 +77,7 @@ impl Reading {
                         broken.push(read.binding.name.clone());
                     }
                     routes.extend(read.routes);
+                    printed.push(Names { var: var.clone(), own: read.binding.name.clone(), printed: read.printed });
                     if read.has_priority {
                         priorities.push((read.binding.name.clone(), var.clone()));
                     }
@@ -89,10 +91,9 @@ impl Reading {
             }
         }
         route_table::find_duplicates(&routes, &mut faults);
+        printed_name::find_duplicates(&printed, &mut faults);
         priority_effect::find_unused(base.as_ref(), &bindings, &priorities, &mut faults);
         priority_effect::set_highest(base.as_mut(), &mut bindings);
-        let limits = base.iter_mut().chain(&mut bindings).flat_map(|binding| &mut binding.limits);
-        limits.for_each(|limit| limit.complete());
         let routes = RouteTable::new(bindings.iter().map(|binding| &binding.routes));
         let written = Policy { base, bindings, settings, routes };
         Reading { written, faults: faults.into_vec(), near_misses: near_misses.into_vec(), broken }

@@ -66,6 +66,23 @@ test("an admitted answer lists all of the caller's own limits, the tightest firs
   assert.deepEqual(rateHeaders(await edge.get("/x", { ip })).policies.map(({ name }) => name), ["x/ip", "base/ip"], "without a key");
 });
 
+test("a binding's name stands in the names of its limits and caps", async (t) => {
+  const vars = { LIMIT_ORDERS: { route: "/x", name: "Orders (v2) <&>", per_ip: "2/min", in_flight: "1" } };
+  const edge = await start(t, { vars });
+  assert.equal((await edge.get("/x", who)).headers.ratelimit, '"Orders (v2) <&>/ip";r=1;t=30');
+  const held = edge.get("/x?as=held", { ip: "203.0.113.8" });
+  await until(() => edge.origin.under === 1);
+  const full = await edge.get("/x", who);
+  assert.equal(full.json.limit, "Orders (v2) <&>/in-flight", "and its permits are lent all the same");
+  edge.origin.release();
+  await held;
+  await edge.get("/x", who);
+  const body = refusal(await edge.get("/x", who), { limit: "Orders (v2) <&>/ip" }, edge.at);
+  assert.match(body.detail, /^Too many requests from this address: Orders \(v2\) <&>\/ip allows 2\/min\./);
+  const page = await edge.get("/x", { ...who, headers: [["accept", "text/html"]] });
+  assert.ok(page.text.includes("Orders (v2) &lt;&amp;&gt;/ip"), page.text);
+});
+
 test("a refusal by a full cap lists the caller's own limits behind it", async (t) => {
   const edge = await start(t, { vars: { LIMIT_X: { route: "/x", per_ip: "9/min", in_flight: "1" } } });
   const held = edge.get("/x?as=held", { ip });

@@ -9,7 +9,7 @@
 //! It is told the rest of the first place's wait, so asking again and again makes no wait longer.
 //! An isolate knows only the requests that it has refused itself.
 
-use crate::identity::digest::Subject;
+use crate::gate::state::lease_cache::LimitKey;
 use crate::limit::rate::Allowance;
 use crate::limit::time::{Span, Time};
 use crate::policy::Limit;
@@ -26,10 +26,10 @@ const AT_ONCE: Span = Span::from_millis(250);
 /// refused callers leaves no places to the requests of one more.
 const CAPACITY: usize = 10_000;
 
-/// The places that one isolate has told, by the limit's number and the caller.
+/// The places that one isolate has told, by the limit and the caller.
 #[derive(Debug, Default)]
 pub struct RetryPlaces {
-    refused: HashMap<(u64, Subject), Refused>,
+    refused: HashMap<LimitKey, Refused>,
     /// When room was last made.
     swept: Time,
 }
@@ -74,11 +74,10 @@ impl Schedule {
 }
 
 impl RetryPlaces {
-    /// Returns the place of a request of `caller` that the limit of number `limit` refuses at
-    /// `now`, and would admit after `wait` if it came first.
-    pub fn place(&mut self, limit: u64, caller: Subject, wait: Span, schedule: Schedule, now: Time) -> Place {
+    /// Returns the place of a request that a limit refuses at `now`, and would admit after `wait`
+    /// if it came first. The subject of `key` is the caller, at a shared limit too.
+    pub fn place(&mut self, key: LimitKey, wait: Span, schedule: Schedule, now: Time) -> Place {
         let due = now.plus(wait);
-        let key = (limit, caller);
         match self.refused.get_mut(&key).filter(|refused| now < refused.due) {
             Some(refused) => {
                 // Two answers of one actor may name times that differ by their way here.
@@ -102,7 +101,7 @@ impl RetryPlaces {
 
     /// Whether `key` may be kept. If the memory is full, it is looked through for callers whose
     /// next refusal is no other request, at most once in [`AT_ONCE`].
-    fn has_room_for(&mut self, key: &(u64, Subject), now: Time) -> bool {
+    fn has_room_for(&mut self, key: &LimitKey, now: Time) -> bool {
         if self.refused.len() >= CAPACITY && self.swept.plus(AT_ONCE) <= now {
             self.refused.retain(|_, refused| now < refused.other_until);
             self.swept = now;

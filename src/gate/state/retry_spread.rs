@@ -14,6 +14,7 @@
 //! Their retries spread over a few seconds, each caller always at the same one, so that an actor
 //! that has just recovered does not meet all of them.
 
+use crate::gate::state::lease_cache::LimitKey;
 use crate::gate::state::retry_places::{Place, RetryPlaces, Schedule};
 use crate::identity::digest::Subject;
 use crate::limit::jitter;
@@ -87,7 +88,8 @@ impl RetrySpread {
             Scope::Global => RetryRate::of(schedule.step, schedule.burst).step(),
             Scope::Ip | Scope::Key => schedule.step,
         };
-        Some((self.places.place(limit.number, caller, wait, schedule, now), step))
+        let key = LimitKey { limit: limit.number, subject: Some(caller) };
+        Some((self.places.place(key, wait, schedule, now), step))
     }
 }
 

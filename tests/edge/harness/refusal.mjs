@@ -81,8 +81,8 @@ export function refusal(answer, wanted = {}, at) {
   const body = problem(answer, { reason: "rate_limited", ...wanted });
   assert.match(answer.headers["retry-after"], /^[1-9][0-9]*$/);
   assert.equal(body.retry_after, Number(answer.headers["retry-after"]));
-  assert.match(body.limit, /^[a-z0-9-]+\/((ip|key|global)(-[1-9][0-9]*)?|in-flight|sockets)$/);
-  assert.equal(body.scope, /\/(ip|key|global)/.exec(body.limit)?.[1] ?? "global");
+  assert.match(body.limit, /^[ !#-[\]-~]+\/((ip|key|global)(-[1-9][0-9]*)?|in-flight|sockets)$/);
+  assert.equal(body.scope, /\/(ip|key|global)(-\d+)?$/.exec(body.limit)?.[1] ?? "global");
   const { policies, limits } = rateHeaders(answer);
   if (body.reason === "limiter_unavailable") return body;
   assert.match(body.retry_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/);

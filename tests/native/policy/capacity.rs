@@ -31,6 +31,7 @@ fn every_capacity_field_is_read() {
     let cap = |name: &str, most| {
         Rc::new(Cap {
             name: name.to_owned(),
+            actor: name.to_owned(),
             size: Size::Fixed(most),
             mode: Mode::Shadow,
             on_error: OnError::Open,

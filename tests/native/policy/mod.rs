@@ -19,6 +19,7 @@ mod lookups;
 mod operator_message;
 mod origin;
 mod path;
+mod printed_name;
 mod priority_effect;
 mod read;
 mod route;

@@ -1,5 +1,6 @@
 //! Places of several requests of one caller that a rate refuses at once.
 
+use penstock::gate::state::lease_cache::LimitKey;
 use penstock::gate::state::retry_places::{Place, RetryPlaces, Schedule};
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
@@ -7,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::support::EVENING;
 
-const CALLER: Subject = Subject::from_bytes([7; 16]);
+const CALLER: LimitKey = LimitKey { limit: 1, subject: Some(Subject::from_bytes([7; 16])) };
 
 /// `20/min burst 3`.
 const SLOW: Schedule = Schedule { step: Span::from_secs(3), burst: 3 };
@@ -21,7 +22,7 @@ fn at(millis: u64) -> Time {
 fn ahead(schedule: Schedule, due: u64, times: &[u64]) -> Vec<u64> {
     let mut places = RetryPlaces::default();
     let wait = |time: u64| Span::from_millis(due.saturating_sub(time));
-    times.iter().map(|time| places.place(1, CALLER, wait(*time), schedule, at(*time)).ahead).collect()
+    times.iter().map(|time| places.place(CALLER, wait(*time), schedule, at(*time)).ahead).collect()
 }
 
 #[test]
@@ -44,7 +45,7 @@ fn sdk_11_refusals_at_once_have_places_one_after_another() {
 #[test]
 fn sdk_11_caller_that_comes_early_is_told_the_rest_of_its_first_wait() {
     let mut places = RetryPlaces::default();
-    let mut told = |time: u64| places.place(1, CALLER, Span::from_millis(6_000 - time), SLOW, at(time));
+    let mut told = |time: u64| places.place(CALLER, Span::from_millis(6_000 - time), SLOW, at(time));
     assert_eq!(told(0), Place { first: Span::from_secs(6), ahead: 0 });
     assert_eq!(told(2_000), Place { first: Span::from_secs(4), ahead: 0 });
     assert_eq!(told(2_001).ahead, 0, "nor is the next one another request");
@@ -53,8 +54,16 @@ fn sdk_11_caller_that_comes_early_is_told_the_rest_of_its_first_wait() {
 #[test]
 fn each_limit_and_each_caller_has_places_of_its_own() {
     let mut places = RetryPlaces::default();
-    let mut ahead =
-        |limit, byte| places.place(limit, Subject::from_bytes([byte; 16]), Span::from_secs(3), SLOW, EVENING).ahead;
+    let mut ahead = |limit, byte| {
+        places
+            .place(
+                LimitKey { limit, subject: Some(Subject::from_bytes([byte; 16])) },
+                Span::from_secs(3),
+                SLOW,
+                EVENING,
+            )
+            .ahead
+    };
     assert_eq!([ahead(1, 1), ahead(1, 2), ahead(2, 1), ahead(1, 1)], [0, 0, 0, 1]);
 }
 
@@ -65,9 +74,9 @@ fn memory_of_places_is_bounded() {
     let caller = |who: u32| {
         let mut bytes = [0; 16];
         bytes[..4].copy_from_slice(&who.to_be_bytes());
-        Subject::from_bytes(bytes)
+        LimitKey { limit: 1, subject: Some(Subject::from_bytes(bytes)) }
     };
-    let mut refuse = |who, time| places.place(1, caller(who), Span::from_secs(3_600), hour, at(time)).ahead;
+    let mut refuse = |who, time| places.place(caller(who), Span::from_secs(3_600), hour, at(time)).ahead;
     for who in 0..10_000 {
         refuse(who, 0);
     }
@@ -89,7 +98,7 @@ proptest! {
         for gap in gaps {
             time += gap;
             let wait = Span::from_millis(step - time % step);
-            let place = places.place(1, CALLER, wait, schedule, at(time));
+            let place = places.place(CALLER, wait, schedule, at(time));
             prop_assert!(place.first >= wait && place.ahead < burst);
         }
     }
