@@ -1,5 +1,6 @@
 // Work on requests and responses that Rust would otherwise do in one call per header. One call that
 // passes a string costs about as much as reading ten headers here.
+import { mapBack, mapRequest, saysWhere, wayBack } from "./map_back.js";
 import { fetchWithin } from "./request_bounds.js";
 
 /**
@@ -29,9 +30,12 @@ export function makeResponse(status, text, bytes) {
   return response;
 }
 
-/** Returns the response with the headers of `lines` in addition to its own. */
-export function addHeaders(response, lines) {
-  return lines ? withHeaders(response, lines.split("\n"), 0) : response;
+/**
+ * Returns the response with the headers of `lines` in addition to its own, and with all else mapped
+ * back along `way`, if there is one.
+ */
+export function finish(response, lines, way) {
+  return finished(response, lines.split("\n"), 0, way);
 }
 
 /**
@@ -76,12 +80,12 @@ export function tellsUnreached(response) {
 
 /**
  * Sends the request to the origin within `bounds`; see `fetchWithin`. `text` has a line for the
- * URL, two lines for each header that is not as the client sent it (its name, and its value or NUL
- * for none), and a blank line.
+ * URL, a line for the ORIGIN that it is at (blank where there is none), two lines for each header
+ * that is not as the client sent it (its name, and its value or NUL for none), and a blank line.
  */
 export function send(request, text, encodeResponseBody, bounds) {
   const parts = text.split("\n");
-  const outgoing = requestTo(request, parts, parts.indexOf("", 1));
+  const outgoing = requestTo(request, parts, parts.indexOf("", 2), wayBack(request, parts[1], parts[0]));
   return fetchWithin(outgoing, { encodeResponseBody }, bounds);
 }
 
@@ -89,7 +93,7 @@ export function send(request, text, encodeResponseBody, bounds) {
  * Sends the request to the origin and returns its response without calling the module again. `text`
  * begins as that of `send`. The line after the blank one lists the quota tokens that the module
  * takes back if the request does not reach the origin; mostly it is empty. The rest are headers for
- * `addHeaders`.
+ * `finish`.
  *
  * The exchange goes on even when the module fails. The result tells `entry.js` that the response
  * comes by this promise, which rejects when the origin cannot be reached: with the runtime's error,
@@ -100,31 +104,33 @@ export function forward(request, text) {
 }
 
 async function exchange(request, parts) {
-  const blank = parts.indexOf("", 1);
+  const blank = parts.indexOf("", 2);
+  const way = wayBack(request, parts[1], parts[0]);
   const dayTokens = parts[blank + 1];
   let response;
   let begun = false;
   try {
-    const outgoing = requestTo(request, parts, blank);
+    const outgoing = requestTo(request, parts, blank, way);
     begun = true;
     response = await fetch(outgoing);
   } catch (error) {
     throw dayTokens && !(begun && (await isReachable(parts[0]))) ? Object.assign(error, { dayTokens }) : error;
   }
-  const answer = parts.length > blank + 3 ? withHeaders(response, parts, blank + 2) : response;
+  const answer = finished(response, parts, blank + 2, way);
   if (dayTokens && tellsUnreached(response)) throw { dayTokens, answer };
   return answer;
 }
 
 /**
  * Returns a copy of the request for the URL `parts[0]`, with the headers in `parts` up to index
- * `end`. A Request as the init of another gives it everything: method, headers, body stream,
- * redirect mode and signal.
+ * `end`, and with the places that it names at the other end of `way`, if there is one. A Request as
+ * the init of another gives it everything: method, headers, body stream, redirect mode and signal.
  */
-function requestTo(request, parts, end) {
+function requestTo(request, parts, end, way) {
   const outgoing = new Request(parts[0], request);
   const { headers } = outgoing;
-  for (let at = 1; at < end; at += 2) {
+  if (way) mapRequest(headers, way);
+  for (let at = 2; at < end; at += 2) {
     if (parts[at + 1] === "\0") headers.delete(parts[at]);
     else headers.set(parts[at], parts[at + 1]);
   }
@@ -132,15 +138,20 @@ function requestTo(request, parts, end) {
 }
 
 /**
- * Returns a copy of the response with more headers: the names and values in `parts` from index
- * `from`. A switch of protocols (101) and a status above 599 (some origins send 999) stay as they
- * are: the runtime passes them on, but does not let a script make such a response.
+ * Returns the response with more headers, the names and values in `parts` from index `from`, and
+ * with its own mapped back along `way`. A response to which neither applies stays as it is, as does
+ * a switch of protocols (101) or a status above 599 (some origins send 999): the runtime passes
+ * them on, but does not let a script make such a response.
  */
-function withHeaders(response, parts, from) {
+function finished(response, parts, from, way) {
+  // The headers are read only where there may be something to map: it costs a script object.
+  if (parts.length < from + 2 && !(way && saysWhere(response.headers))) return response;
   const { status } = response;
   if (status < 200 || status > 599) return response;
   const copy = new Response(response.body, response);
-  add(copy.headers, parts, from);
+  const { headers } = copy;
+  if (way && saysWhere(headers)) mapBack(headers, way);
+  add(headers, parts, from);
   return copy;
 }
 

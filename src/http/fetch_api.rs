@@ -14,6 +14,12 @@ mod js {
     use super::{Array, JsValue, Promise, Request, Response};
     use worker::wasm_bindgen::prelude::wasm_bindgen;
 
+    #[wasm_bindgen(module = "/src/http/map_back.js")]
+    extern "C" {
+        #[wasm_bindgen(js_name = wayBack)]
+        pub fn way_back(request: &Request, origin: &str, sent: &str) -> JsValue;
+    }
+
     #[wasm_bindgen(module = "/src/http/fetch_api.js")]
     extern "C" {
         #[wasm_bindgen(js_name = headerValues)]
@@ -22,8 +28,8 @@ mod js {
         pub fn request_text(request: &Request, names: &Array) -> String;
         #[wasm_bindgen(catch, js_name = makeResponse)]
         pub fn make_response(status: u16, text: &str, bytes: Option<&[u8]>) -> Result<Response, JsValue>;
-        #[wasm_bindgen(catch, js_name = addHeaders)]
-        pub fn add_headers(response: &Response, lines: &str) -> Result<Response, JsValue>;
+        #[wasm_bindgen(catch)]
+        pub fn finish(response: &Response, lines: &str, way: &JsValue) -> Result<Response, JsValue>;
         #[wasm_bindgen(catch)]
         pub fn send(request: &Request, text: &str, encoding: Option<&str>, bounds: &JsValue) -> Result<Array, JsValue>;
         pub fn forward(request: &Request, text: &str) -> JsValue;
@@ -93,17 +99,26 @@ pub fn make_response(status: u16, body: Option<&[u8]>, headers: &[Header]) -> Re
     }
 }
 
-/// Returns `response` with `headers` in addition to its own.
+/// Returns the origin's `response` to `request`, which was sent as `outgoing` says, with `headers`
+/// in addition to its own, and with the places that it names where the client finds them. A switch
+/// of protocols (101) and a status above 599 (some origins send 999) stay as they are: the runtime
+/// passes them on, but does not let a script make such a response.
 ///
 /// # Errors
 /// The runtime's, when it rejects a header.
-pub fn add_headers(response: &Response, headers: &[Header]) -> Result<Response, JsValue> {
-    js::add_headers(response, &lines(headers))
+pub fn finish(
+    request: &Request,
+    outgoing: &Outgoing,
+    response: &Response,
+    headers: &[Header],
+) -> Result<Response, JsValue> {
+    let way = js::way_back(request, outgoing.line(1), outgoing.url());
+    js::finish(response, &lines(headers), &way)
 }
 
-/// Sends `request` as `outgoing` says, and adds `headers` to the response, all in JavaScript. The
-/// module is not called again, so the exchange goes on even when this instance fails. `day_tokens`
-/// go along, and come back if the request does not reach the origin.
+/// Sends `request` as `outgoing` says, and finishes the response with `headers` as [`finish`] does,
+/// all in JavaScript. The module is not called again, so the exchange goes on even when this
+/// instance fails. `day_tokens` go along, and come back if the request does not reach the origin.
 ///
 /// The result is an object for `entry.js`, which returns the response to the client, or asks the
 /// module for an answer when the origin cannot be reached.
@@ -117,8 +132,9 @@ pub fn forward(request: &Request, outgoing: Outgoing, day_tokens: &[DayTokens], 
 }
 
 /// The URL of a request for the origin, and its headers that are not as the client sent them: a
-/// line for the URL, then a line for each header's name and a line for its value. `Debug` prints
-/// nothing of it, since a header may hold a secret.
+/// line for the URL, a line for the `ORIGIN` that it is at (blank where there is none), then a line
+/// for each header's name and a line for its value. `Debug` prints nothing of it, since a header
+/// may hold a secret.
 pub struct Outgoing(String);
 
 impl fmt::Debug for Outgoing {
@@ -128,11 +144,10 @@ impl fmt::Debug for Outgoing {
 }
 
 impl Outgoing {
-    /// Makes a request for the URL that stands in `parts`.
-    pub fn to(parts: &[&str]) -> Outgoing {
+    /// Makes a request for the URL that stands in `parts`, which is at `origin`.
+    pub fn to(parts: &[&str], origin: Option<&str>) -> Outgoing {
         let mut text = String::with_capacity(512);
-        text.extend(parts.iter().copied());
-        text.push('\n');
+        text.extend(parts.iter().copied().chain(["\n", origin.unwrap_or_default(), "\n"]));
         Outgoing(text)
     }
 
@@ -145,7 +160,11 @@ impl Outgoing {
 
     /// The URL.
     pub fn url(&self) -> &str {
-        self.0.split('\n').next().unwrap_or_default()
+        self.line(0)
+    }
+
+    fn line(&self, number: usize) -> &str {
+        self.0.split('\n').nth(number).unwrap_or_default()
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::concurrency::plan::RequestKind;
 use crate::http::fetch_api;
 use crate::http::in_flight::HeldPermits;
-use crate::http::origin_request::{self, BodyEncoding, OriginRequest};
+use crate::http::origin_request::{BodyEncoding, OriginRequest};
 use crate::http::problem::{Failure, Problem};
 use crate::http::rate_headers::Header;
 use crate::http::request_bounds::{NoAnswer, RequestBounds, UPLOAD};
@@ -101,7 +101,7 @@ impl Forward<'_> {
             }
         };
         headers.extend(trace);
-        origin_request::with_headers(&response, headers)
+        origin_request.finish(incoming.request, &response, headers)
     }
 }
 

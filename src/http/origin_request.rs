@@ -74,10 +74,20 @@ impl OriginRequest {
         fetch_api::send(request, &self.outgoing, encoding, bounds)
     }
 
-    /// Sends `request`, and adds `headers` to its response, without another call of the module. For
-    /// a request that needs nothing else when its response comes; see [`fetch_api::forward`].
+    /// Sends `request`, and finishes its response with `headers`, without another call of the
+    /// module. For a request that needs nothing else when its response comes; see
+    /// [`fetch_api::forward`].
     pub fn forward(self, request: &Request, day_tokens: &[DayTokens], headers: &[Header]) -> JsValue {
         fetch_api::forward(request, self.outgoing, day_tokens, headers)
+    }
+
+    /// Returns the `response` to `request` with `headers` in addition to its own, and with the
+    /// places at the origin that it names as the client finds them; see [`fetch_api::finish`].
+    ///
+    /// # Errors
+    /// The runtime's, when it rejects a header. No such header is known.
+    pub fn finish(&self, request: &Request, response: &Response, headers: &[Header]) -> Result<Response, JsValue> {
+        fetch_api::finish(request, &self.outgoing, response, headers)
     }
 
     /// Whether the request may have reached the origin, although its answer did not come: the
@@ -94,19 +104,9 @@ fn to_origin(incoming: &Incoming<'_>, origin: Option<&str>) -> Result<Outgoing, 
         Some(origin) if target.may_have_dot_segments() => {
             // Resolved behind a made-up host, since the client's own may not be a valid one.
             let resolved = Url::new(&format!("http://host{}", target.path_and_query))?;
-            Outgoing::to(&[origin, &resolved.pathname(), &resolved.search()])
+            Outgoing::to(&[origin, &resolved.pathname(), &resolved.search()], Some(origin))
         }
-        Some(origin) => Outgoing::to(&[origin, target.path_and_query]),
-        None => Outgoing::to(&[incoming.url]),
+        Some(origin) => Outgoing::to(&[origin, target.path_and_query], Some(origin)),
+        None => Outgoing::to(&[incoming.url], None),
     })
-}
-
-/// Returns `response` with `headers` in addition to its own. A switch of protocols (101) and a
-/// status above 599 (some origins send 999) stay as they are: the runtime passes them on, but does
-/// not let a script make such a response.
-///
-/// # Errors
-/// The runtime's, when it rejects a header. No such header is known.
-pub fn with_headers(response: &Response, headers: &[Header]) -> Result<Response, JsValue> {
-    fetch_api::add_headers(response, headers)
 }
