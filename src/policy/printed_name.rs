@@ -1,6 +1,7 @@
 //! `name`: the first half of the printed names of a binding's limits and caps, in place of the
 //! binding's own name. Everything that is stored or asked for keeps the binding's name.
 
+use crate::limit::counted::counted;
 use serde_json::Value;
 
 use crate::policy::fault::Faults;
@@ -33,7 +34,9 @@ pub(super) fn read(value: &Value) -> Result<String, String> {
         return wrong("a space at one end".to_owned());
     }
     match text.len() {
-        length if length > MAX_LENGTH => Err(format!("{length} characters, expected at most {MAX_LENGTH}")),
+        length if length > MAX_LENGTH => {
+            Err(format!("{}, expected at most {MAX_LENGTH}", counted(length as u64, "character")))
+        }
         _ => Ok(text.to_owned()),
     }
 }
