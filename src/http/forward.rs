@@ -10,6 +10,7 @@ use crate::http::rate_headers::Header;
 use crate::http::request_bounds::{NoAnswer, RequestBounds, UPLOAD};
 use crate::http::request_context::RequestContext;
 use crate::http::respond::respond;
+use crate::http::socket_relay::RelayBounds;
 use crate::identity::Subject;
 use crate::limit::time::Span;
 use web_sys::Response;
@@ -30,6 +31,8 @@ pub struct Forward<'a> {
     /// `timeout`: how long the origin may take until its answer begins; `None` for as long as it
     /// likes.
     pub timeout: Option<Span>,
+    /// `socket_idle`: how long nothing may pass through a WebSocket.
+    pub idle: Option<Span>,
     /// The `Penstock-Trace` header, where `TRACE` asks for it.
     pub trace: Option<Header>,
     /// Whether the request has taken tokens of a quota, which go back if the origin is not reached.
@@ -52,14 +55,15 @@ impl Forward<'_> {
         answered: impl FnOnce(),
         unreached: impl FnOnce(),
     ) -> Result<Response, JsValue> {
-        let Forward { cx, mut permits, kind, upload, timeout, trace, has_day_tokens, caller } = self;
+        let Forward { cx, mut permits, kind, upload, timeout, idle, trace, has_day_tokens, caller } = self;
         let RequestContext { incoming, context, .. } = *cx;
         let body = if permits.is_empty() { BodyEncoding::Untouched } else { BodyEncoding::Raw };
         let upload = upload.or(permits.is_enforced().then_some(UPLOAD));
         permits.begin();
-        let bounds = RequestBounds { upload, timeout, heartbeat: permits.heartbeat(), context };
+        let bounds = RequestBounds { upload, timeout, kind, heartbeat: permits.heartbeat(), context };
         let sent = origin_request.send(incoming.request, body, &bounds);
         let begun = sent.is_ok();
+        let abort = sent.as_ref().ok().and_then(|sent| sent.abort.clone());
         let answer = match sent {
             Ok(sent) => permits.wait_for(sent).await,
             Err(thrown) => Err(NoAnswer::Thrown(thrown)),
@@ -72,7 +76,7 @@ impl Forward<'_> {
                 }
                 match permits.is_empty() {
                     true => response,
-                    false => permits.follow(response, incoming.request, kind, context)?,
+                    false => permits.follow(response, incoming.request, kind, &RelayBounds { idle, abort, context })?,
                 }
             }
             Err(no_answer) => {

@@ -33,7 +33,7 @@ use crate::concurrency::plan::RequestKind;
 use crate::http::permit_heartbeat;
 use crate::http::relay::pipe_body;
 use crate::http::request_bounds::{NoAnswer, SentRequest};
-use crate::http::socket_relay::{relay, socket};
+use crate::http::socket_relay::{RelayBounds, relay, socket};
 use crate::limit::time::Time;
 use crate::policy::{Cap, Mode};
 use crate::runtime::clock;
@@ -118,15 +118,15 @@ impl HeldPermits {
         response: Response,
         request: &Request,
         kind: RequestKind,
-        context: &Context,
+        bounds: &RelayBounds<'_>,
     ) -> Result<Response, JsValue> {
-        let followed = self.carry(&response, request, kind).transpose();
+        let followed = self.carry(&response, request, kind, bounds).transpose();
         let (response, end) = match followed {
             Some(Ok((response, end))) => (Ok(response), Some(end)),
             Some(Err(thrown)) => (Err(thrown), None),
             None => (Ok(response), None),
         };
-        self.until(end, context);
+        self.until(end, bounds.context);
         response
     }
 
@@ -137,6 +137,7 @@ impl HeldPermits {
         response: &Response,
         request: &Request,
         kind: RequestKind,
+        bounds: &RelayBounds<'_>,
     ) -> Result<Option<(Response, Promise)>, JsValue> {
         let socket = socket(response);
         // A socket's permit under `in_flight` ends with the origin's answer, and the permit under
@@ -151,7 +152,7 @@ impl HeldPermits {
         });
         match socket {
             _ if self.guards.is_empty() => Ok(None),
-            Some(socket) => relay(response, &socket).map(Some),
+            Some(socket) => relay(response, &socket, bounds, self.heartbeat().unwrap_or(&JsValue::UNDEFINED)).map(Some),
             None => pipe_body(response, request),
         }
     }

@@ -52,9 +52,10 @@ export function permitsInUse() {
   return texts.join("\n");
 }
 
-/** Starts the heartbeats of the permits in `lines`, a line each. */
+/** Starts the heartbeats of the permits in `lines`, a line each. A relay of messages adds `look`,
+ *  which sets `behind`: the bytes that it has under way. */
 export function begin(env, lines) {
-  const heartbeat = { env, lines, at: 0, failures: 0, timer: 0 };
+  const heartbeat = { env, lines, at: 0, failures: 0, timer: 0, behind: 0, look: undefined };
   heartbeat.timer = setInterval(beat, BEAT, heartbeat);
   mark(heartbeat);
   return heartbeat;
@@ -64,6 +65,13 @@ export function begin(env, lines) {
  *  `undefined` where it has none. */
 export function isCrowded(heartbeat) {
   return Boolean(heartbeat && module.crowded(heartbeat.env, heartbeat.lines));
+}
+
+/** The bytes that the relays of this isolate have under way, each as it last saw its own. */
+export function bytesBehind() {
+  let bytes = 0;
+  for (const { behind } of running) bytes += behind;
+  return bytes;
 }
 
 /** Keeps the heartbeats going until `ended` settles; it rejects where the origin learns of the end
@@ -90,6 +98,7 @@ async function until(heartbeat, ended) {
 
 function beat(heartbeat) {
   mark(heartbeat);
+  heartbeat.look?.();
   const succeeded = module.heartbeat(heartbeat.env, heartbeat.lines) !== undefined;
   heartbeat.failures = succeeded ? 0 : heartbeat.failures + 1;
   if (heartbeat.failures === FAILURES) stop(heartbeat);

@@ -38,18 +38,18 @@ const MOST_COPIED = 1 << 20;
  * Returns the bounds of a request. `upload` and `timeout` are milliseconds, or `undefined`;
  * `heartbeat` is that of the request's permits, where it has some.
  */
-export function bounds(upload, timeout, heartbeat, context) {
-  return { upload, timeout, heartbeat, context };
+export function bounds(upload, timeout, isSocket, heartbeat, context) {
+  return { upload, timeout, isSocket, heartbeat, context };
 }
 
 /**
  * Sends `outgoing`, and ends it when it exceeds one of its `bounds`.
  *
- * Returns the promise of the answer, and the promise whether the body was sent in full; no second
- * promise where there is no body.
+ * Returns the promise of the answer; the promise whether the body was sent in full, or `undefined`
+ * where there is no body; and the controller that breaks off the connection, where there is one.
  */
-export function fetchWithin(outgoing, init, { upload, timeout, heartbeat, context }) {
-  if (!outgoing.body && timeout === undefined) return [fetch(outgoing, init)];
+export function fetchWithin(outgoing, init, { upload, timeout, isSocket, heartbeat, context }) {
+  if (!outgoing.body && timeout === undefined && !isSocket) return [fetch(outgoing, init)];
   const abort = new AbortController();
   const options = { ...init, signal: abort.signal };
   let end, timer;
@@ -81,7 +81,7 @@ export function fetchWithin(outgoing, init, { upload, timeout, heartbeat, contex
     // An answer that passes through untouched ends the context, but for work that is waited for.
     if (sent) context.waitUntil(sent);
   };
-  return [Promise.race([answer, late]).then((response) => (settle(), response)), sent];
+  return [Promise.race([answer, late]).then((response) => (settle(), response)), sent, abort];
 }
 
 /** Whether the body that `watch` sees keeps its request waiting for too long. */

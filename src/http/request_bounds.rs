@@ -1,6 +1,7 @@
 //! Bounds on a request's way to the origin, which `request_bounds.js` keeps, and what becomes of
 //! the request.
 
+use crate::concurrency::plan::RequestKind;
 use crate::limit::time::{Span, Time};
 use crate::runtime::clock;
 use crate::runtime::promise::future_of;
@@ -9,7 +10,7 @@ use core::convert::Infallible;
 use core::future::pending;
 use core::pin::pin;
 use futures_util::future::{Either, select};
-use web_sys::Response;
+use web_sys::{AbortController, Response};
 use worker::js_sys::{Array, Promise};
 use worker::wasm_bindgen::prelude::wasm_bindgen;
 use worker::wasm_bindgen::{JsCast, JsValue};
@@ -18,7 +19,13 @@ use worker::worker_sys::Context;
 #[wasm_bindgen(module = "/src/http/request_bounds.js")]
 extern "C" {
     /// Returns the bounds as an object; see [`RequestBounds`]. Times are milliseconds.
-    fn bounds(upload: Option<f64>, timeout: Option<f64>, heartbeat: &JsValue, context: &Context) -> JsValue;
+    fn bounds(
+        upload: Option<f64>,
+        timeout: Option<f64>,
+        is_socket: bool,
+        heartbeat: &JsValue,
+        context: &Context,
+    ) -> JsValue;
 }
 
 /// How long a body may stand still where a cap applies and no `upload` is given.
@@ -33,6 +40,9 @@ pub struct RequestBounds<'a> {
     /// How long the origin may take for a part of the body, and from the end of the request until
     /// its answer begins; `None` for as long as it likes.
     pub timeout: Option<Span>,
+    /// The protocol that the request asks for. The connection of a WebSocket can be broken off as
+    /// long as it lives.
+    pub kind: RequestKind,
     /// The heartbeat of the request's permits, where it has some.
     pub heartbeat: Option<&'a JsValue>,
     /// The runtime's context, in which the body goes on beside the answer.
@@ -43,7 +53,8 @@ impl RequestBounds<'_> {
     /// The object that `fetchWithin` takes.
     pub fn to_js(&self) -> JsValue {
         let [upload, timeout] = [self.upload, self.timeout].map(|span| span.map(|span| span.as_millis() as f64));
-        bounds(upload, timeout, self.heartbeat.unwrap_or(&JsValue::UNDEFINED), self.context)
+        let is_socket = self.kind == RequestKind::Socket;
+        bounds(upload, timeout, is_socket, self.heartbeat.unwrap_or(&JsValue::UNDEFINED), self.context)
     }
 }
 
@@ -53,6 +64,8 @@ pub struct SentRequest {
     answer: Promise,
     /// The promise whether the body was sent in full; `None` where there is no body.
     body: Option<Promise>,
+    /// Breaks off the connection to the origin; `None` where nothing can.
+    pub abort: Option<AbortController>,
 }
 
 /// Why there is no answer from the origin.
@@ -67,12 +80,13 @@ pub enum NoAnswer {
 }
 
 impl SentRequest {
-    /// Reads the pair of promises that `fetchWithin` returns.
+    /// Reads the list that `fetchWithin` returns.
     ///
     /// # Errors
-    /// The value in the place of a promise. No such case is known.
-    pub fn of(pair: &Array) -> Result<SentRequest, JsValue> {
-        Ok(SentRequest { answer: pair.get(0).dyn_into()?, body: pair.get(1).dyn_into().ok() })
+    /// The value in the place of the first promise. No such case is known.
+    pub fn of(sent: &Array) -> Result<SentRequest, JsValue> {
+        let (answer, body, abort) = (sent.get(0).dyn_into()?, sent.get(1).dyn_into().ok(), sent.get(2).dyn_into().ok());
+        Ok(SentRequest { answer, body, abort })
     }
 
     /// Waits for the answer. Also returns when the origin had the request in full, which was `sent`

@@ -161,8 +161,8 @@ async fn handle(cx: &RequestContext<'_>) -> Result<JsValue, JsValue> {
     if permits.is_empty() && upload.is_none() && timeout.is_none() && trace.is_none() {
         return Ok(origin_request.forward(cx.incoming.request, day_tokens, &headers));
     }
-    let (kind, has_day_tokens) = (cx.kind(), !day_tokens.is_empty());
-    let forward = Forward { cx, permits, kind, upload, timeout, trace, has_day_tokens, caller };
+    let (kind, idle, has_day_tokens) = (cx.kind(), policy.socket_idle(route), !day_tokens.is_empty());
+    let forward = Forward { cx, permits, kind, upload, timeout, idle, trace, has_day_tokens, caller };
     let answered = || {
         if after_origin {
             start_background();

@@ -1,5 +1,5 @@
 //! The load that a binding's requests may put on the origin: `in_flight`, `sockets`, `wait`,
-//! `timeout`, `upload`, `priority` and `warmup`.
+//! `timeout`, `upload`, `socket_idle`, `priority` and `warmup`.
 
 use core::fmt;
 use std::rc::Rc;
@@ -31,6 +31,9 @@ const LONGEST_WAIT: Span = Span::from_secs(5);
 /// The bounds of `timeout` and `upload`.
 const TIMEOUT: (Span, Span) = (Span::from_millis(100), Span::from_secs(600));
 
+/// The bounds of `socket_idle`.
+const SOCKET_IDLE: (Span, Span) = (Span::from_secs(30), Span::from_secs(3_600));
+
 /// The load that a binding's requests may put on the origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Capacity {
@@ -47,6 +50,9 @@ pub struct Capacity {
     /// `upload`: how long a client may bring nothing of a request's body, 100 ms to 10 min. `None`:
     /// the `upload` of base holds.
     pub upload: Option<Span>,
+    /// `socket_idle`: how long nothing may pass through a live WebSocket, 30 s to 1 h. `None`: the
+    /// `socket_idle` of base holds.
+    pub socket_idle: Option<Span>,
     /// `priority`: the order in which requests are refused when the system is full.
     pub priority: Priority,
     /// `warmup`: how long `global` rates take to open after a cold start, 1 s to 10 min. `None`:
@@ -107,6 +113,8 @@ impl CapacityReader<'_> {
         let wait = table.read("wait", faults, |value| value::duration(value, Span::from_millis(1), LONGEST_WAIT));
         let timeout = table.read("timeout", faults, |value| value::duration(value, TIMEOUT.0, TIMEOUT.1));
         let upload = table.read("upload", faults, |value| value::duration(value, TIMEOUT.0, TIMEOUT.1));
+        let socket_idle =
+            table.read("socket_idle", faults, |value| value::duration(value, SOCKET_IDLE.0, SOCKET_IDLE.1));
         let priority = table.read("priority", faults, |value| value::choice(value, PRIORITIES));
         let warmup = table.read("warmup", faults, |value| value::duration(value, Span::from_secs(1), warmup::LONGEST));
 
@@ -138,6 +146,7 @@ impl CapacityReader<'_> {
             wait: wait.unwrap_or(Span::ZERO),
             timeout,
             upload,
+            socket_idle,
             priority: priority.unwrap_or_default(),
             warmup,
         }

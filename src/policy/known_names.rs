@@ -48,6 +48,7 @@ const FIELDS: &[(&str, Effect)] = &[
     ("wait", Effect::Limits),
     ("timeout", Effect::Acts),
     ("upload", Effect::Acts),
+    ("socket_idle", Effect::Limits),
     ("priority", Effect::Limits),
     ("warmup", Effect::Limits),
 ];

@@ -74,6 +74,12 @@ impl Policy {
         self.own_or_base(route, |binding| binding.capacity.upload)
     }
 
+    /// Returns how long nothing may pass through a live WebSocket of a request for `route`, as
+    /// [`Policy::timeout`] does. `None`: the time is not bounded.
+    pub fn socket_idle(&self, route: Option<&Binding>) -> Option<Span> {
+        self.own_or_base(route, |binding| binding.capacity.socket_idle)
+    }
+
     /// Returns a field of the binding, or else of base, unless the binding is exempt.
     fn own_or_base<T>(&self, route: Option<&Binding>, field: impl Fn(&Binding) -> Option<T>) -> Option<T> {
         let base = self.base.as_ref().filter(|_| !route.is_some_and(|binding| binding.exempt));

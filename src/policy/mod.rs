@@ -49,6 +49,7 @@
 //! - `value`: single values, such as a number or a duration;
 //! - `deployment_mode`: the effect of `MODE` on all limits and caps;
 //! - `priority_effect`: the priorities that meet each cap, and priorities without effect;
+//! - `socket_idle_effect`: a `socket_idle` without effect;
 //! - `fault`: the faults, and their locations.
 //!
 //! Asking:
@@ -83,6 +84,7 @@ pub mod route;
 mod route_parse;
 mod route_table;
 mod settings;
+mod socket_idle_effect;
 mod value;
 
 pub use access::Access;

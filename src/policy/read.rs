@@ -13,7 +13,9 @@ use crate::policy::model::Policy;
 use crate::policy::printed_name::Names;
 use crate::policy::route_table::RouteTable;
 use crate::policy::settings::Misconfigured;
-use crate::policy::{binding, deployment_mode, known_names, printed_name, priority_effect, route_table, settings};
+use crate::policy::{
+    binding, deployment_mode, known_names, printed_name, priority_effect, route_table, settings, socket_idle_effect,
+};
 
 /// All that the vars of one deployment say, right or wrong.
 #[derive(Clone, Debug)]
@@ -93,6 +95,7 @@ impl Reading {
         route_table::find_duplicates(&routes, &mut faults);
         printed_name::find_duplicates(&printed, &mut faults);
         priority_effect::find_unused(base.as_ref(), &bindings, &priorities, &mut faults);
+        socket_idle_effect::find_unused(base.as_ref(), &bindings, &mut faults);
         priority_effect::set_highest(base.as_mut(), &mut bindings);
         let routes = RouteTable::new(bindings.iter().map(|binding| &binding.routes));
         let written = Policy { base, bindings, settings, routes };

@@ -4,7 +4,7 @@ use penstock::limit::counted::counted;
 use penstock::limit::lease::PREPAY_DIVISOR;
 use penstock::limit::rate::Allowance;
 use penstock::limit::time::Span;
-use penstock::policy::{Binding, Limit, Misconfigured, Mode, Policy, Reading, Scope, Settings};
+use penstock::policy::{Binding, Capacity, Limit, Misconfigured, Mode, Policy, Reading, Scope, Settings};
 
 /// More requests than this in a second, each with a call, are worth a warning.
 const MANY_CALLS: u64 = 25;
@@ -28,6 +28,7 @@ pub fn warnings(policy: &Policy) -> Vec<String> {
     warnings.extend(keys_alone(policy));
     let limits = policy.base.iter().chain(&policy.bindings).flat_map(|binding| &binding.limits);
     warnings.extend(limits.filter_map(small_burst));
+    warnings.extend(policy.base.iter().chain(&policy.bindings).flat_map(|binding| unbounded(policy, binding)));
     warnings
 }
 
@@ -37,7 +38,7 @@ fn mode(mode: Option<Mode>) -> Option<String> {
         Some(Mode::Shadow) => "MODE is \"shadow\": limits and caps decide, count and log",
         None => "MODE is \"off\": limits and caps are not asked",
     };
-    Some(format!("NOTHING IS ENFORCED: {effect}, and refuse nobody; BLOCK and timeout hold"))
+    Some(format!("NOTHING IS ENFORCED: {effect}, and refuse nobody; BLOCK, timeout and upload hold"))
 }
 
 /// Returns the line about the lock of an origin that anyone may reach, if there is an `ORIGIN`.
@@ -106,6 +107,33 @@ fn small_burst(limit: &Limit) -> Option<String> {
             counted(lease, "token")
         )
     })
+}
+
+/// Warns of caps whose permits a single client or a silent origin may keep for as long as it likes.
+fn unbounded(policy: &Policy, binding: &Binding) -> Vec<String> {
+    let is_base = binding.routes.is_empty();
+    let route = Some(binding).filter(|_| !is_base);
+    let Capacity { in_flight, sockets, .. } = &binding.capacity;
+    let at = if is_base { "" } else { " there or in LIMIT_BASE" };
+    let mut warnings = Vec::new();
+    if let Some(cap) = in_flight.as_ref().filter(|cap| cap.mode == Mode::Enforce && policy.timeout(route).is_none()) {
+        let body = match policy.upload(route) {
+            Some(_) => "",
+            None => ", and upload says how long a client's body may stand still, 30s if it is left out",
+        };
+        warnings.push(format!(
+            "{} has no timeout: requests that the origin never answers keep its permits; set timeout{at}{body}",
+            cap.name
+        ));
+    }
+    if let Some(cap) = sockets.as_ref().filter(|cap| cap.mode == Mode::Enforce && policy.socket_idle(route).is_none()) {
+        warnings.push(format!(
+            "{} has no socket_idle: the runtime answers an origin's pings for a client that is gone, and its slot \
+             stays taken; set socket_idle{at}",
+            cap.name
+        ));
+    }
+    warnings
 }
 
 /// Says what would happen to requests of a deployment with faults, where `MISCONFIGURED` is

@@ -22,11 +22,12 @@ pub fn lists(policy: &Policy) -> String {
 
 fn capacity(prefix: &str, capacity: &Capacity) -> String {
     // Caps have rows in the table. A new field of `Capacity` has to be named here, and printed.
-    let Capacity { in_flight: _, sockets: _, wait, timeout, upload, priority, warmup } = capacity;
+    let Capacity { in_flight: _, sockets: _, wait, timeout, upload, socket_idle, priority, warmup } = capacity;
     let span = |name: &str, span: Option<&Span>| span.map(|span| format!("{prefix}{name}: {span}\n"));
     let priority = (*priority != Priority::default()).then(|| format!("{prefix}priority: {priority}\n"));
     let waits = (*wait > Span::ZERO).then_some(wait);
-    let bounds = [span("wait", waits), span("timeout", timeout.as_ref()), span("upload", upload.as_ref())];
-    let lines = bounds.into_iter().chain([priority, span("warmup", warmup.as_ref())]);
+    let bounds = [("timeout", timeout), ("upload", upload), ("socket_idle", socket_idle)];
+    let bounds = bounds.map(|(name, bound)| span(name, bound.as_ref()));
+    let lines = [span("wait", waits)].into_iter().chain(bounds).chain([priority, span("warmup", warmup.as_ref())]);
     lines.flatten().collect()
 }

@@ -1,9 +1,9 @@
 // Waiting for the work of other processes: the runtime, the origin, a browser.
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Resolves once `condition()` holds; fails after ten seconds. */
-export async function until(condition) {
-  const deadline = performance.now() + 10_000;
+/** Resolves once `condition()` holds; fails after `ms` milliseconds. */
+export async function until(condition, { ms = 10_000 } = {}) {
+  const deadline = performance.now() + ms;
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`never came true: ${condition}`);
     await sleep(5);

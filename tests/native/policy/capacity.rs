@@ -1,4 +1,4 @@
-//! `in_flight`, `sockets`, `wait`, `timeout`, `upload`, `priority` and `warmup`.
+//! `in_flight`, `sockets`, `wait`, `timeout`, `upload`, `socket_idle`, `priority` and `warmup`.
 
 use std::rc::Rc;
 
@@ -25,7 +25,7 @@ fn a_cap_is_a_number_or_auto() {
 fn every_capacity_field_is_read() {
     let policy = policy(json!({ "LIMIT_FRONT_DOOR": {
         "route": "/x", "global": "5/s", "in_flight": "20", "sockets": "7", "wait": "100ms", "timeout": "10s",
-        "upload": "20s", "priority": "high", "warmup": "30s", "mode": "shadow", "on_error": "open",
+        "upload": "20s", "socket_idle": "5min", "priority": "high", "warmup": "30s", "mode": "shadow", "on_error": "open",
     } }));
     let binding = &policy.bindings[0];
     let cap = |name: &str, most| {
@@ -43,6 +43,7 @@ fn every_capacity_field_is_read() {
     assert_eq!(binding.capacity.wait, Span::from_millis(100));
     assert_eq!(binding.capacity.timeout, Some(Span::from_secs(10)));
     assert_eq!(binding.capacity.upload, Some(Span::from_secs(20)));
+    assert_eq!(binding.capacity.socket_idle, Some(Span::from_secs(300)));
     assert_eq!(binding.capacity.warmup, Some(Span::from_secs(30)));
     assert_eq!(policy.priority(Some(binding)), Priority::High);
 }
@@ -97,6 +98,18 @@ fn contradictory_fields_are_faults_with_their_locations() {
         ),
         (x(json!({ "in_flight": 5, "wait": "6s" })), "LIMIT_X.wait: \"6s\": out of bounds, expected 1ms to 5s"),
         (x(json!({ "timeout": "99ms" })), "LIMIT_X.timeout: \"99ms\": out of bounds, expected 100ms to 600s"),
+        (
+            x(json!({ "sockets": 5, "socket_idle": "29s" })),
+            "LIMIT_X.socket_idle: \"29s\": out of bounds, expected 30s to 3600s",
+        ),
+        (
+            x(json!({ "sockets": 5, "socket_idle": "2h" })),
+            "LIMIT_X.socket_idle: \"2h\": out of bounds, expected 30s to 3600s",
+        ),
+        (
+            x(json!({ "in_flight": 5, "socket_idle": "5min" })),
+            "LIMIT_X.socket_idle: there is no sockets here, so no WebSocket is watched: add it, or remove socket_idle",
+        ),
         (x(json!({ "upload": "11min" })), "LIMIT_X.upload: \"11min\": out of bounds, expected 100ms to 600s"),
         (
             x(json!({ "global": "5/day", "warmup": "30s" })),
@@ -176,6 +189,7 @@ fn no_value_means_unlimited() {
         ("wait", values(&spans)),
         ("timeout", values(&spans)),
         ("upload", values(&spans)),
+        ("socket_idle", values(&[&spans[..], &["29s"]].concat())),
         ("warmup", values(&spans)),
         ("priority", values(&["", "HIGH", "high ", "1"])),
     ];
@@ -186,8 +200,8 @@ fn no_value_means_unlimited() {
                 if name == "LIMIT_X" {
                     binding["route"] = json!("/x");
                 }
-                if field != "in_flight" {
-                    binding["in_flight"] = json!(5);
+                for cap in ["in_flight", "sockets"].into_iter().filter(|cap| *cap != field) {
+                    binding[cap] = json!(5);
                 }
                 binding[field] = value.clone();
                 let found = faults(json!({ name: binding }));
@@ -208,4 +222,30 @@ fn no_value_means_unlimited() {
         policy(json!({ "LIMIT_BASE": { "sockets": 5 } })).base.unwrap().capacity.sockets.unwrap().size,
         Size::Fixed(5)
     );
+}
+
+#[test]
+fn soc_10_idle_bound_needs_a_cap_on_websockets_somewhere_that_its_requests_meet() {
+    let idle = || json!("5min");
+    for vars in [
+        json!({ "LIMIT_BASE": { "sockets": 5 }, "LIMIT_X": { "route": "/x", "socket_idle": idle() } }),
+        json!({ "LIMIT_BASE": { "socket_idle": idle() }, "LIMIT_X": { "route": "/x", "sockets": 5 } }),
+        json!({ "LIMIT_BASE": { "sockets": 5, "mode": "off" }, "LIMIT_X": { "route": "/x", "socket_idle": idle() } }),
+        json!({ "LIMIT_X": { "route": "/x", "socket_idle": idle(), "per_ip": "5/s", "mode": "off" } }),
+    ] {
+        policy(vars);
+    }
+    let useless = json!({ "LIMIT_BASE": { "socket_idle": idle(), "per_ip": "5/s" }, "LIMIT_X": { "route": "/x", "in_flight": 5 } });
+    assert_eq!(faults(useless).len(), 1);
+}
+
+#[test]
+fn soc_10_idle_bound_is_that_of_the_binding_or_else_of_base() {
+    let policy = policy(json!({
+        "LIMIT_BASE": { "sockets": 5, "socket_idle": "1min" },
+        "LIMIT_X": { "route": "/x", "socket_idle": "2min" },
+        "LIMIT_Y": { "route": "/y", "per_ip": "5/s" },
+    }));
+    let of = |path: &str| policy.socket_idle(policy.route("GET", "h", path)).map(|span| span.as_secs_up());
+    assert_eq!([of("/x"), of("/y"), of("/z")], [Some(120), Some(60), Some(60)]);
 }

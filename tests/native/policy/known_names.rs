@@ -9,7 +9,7 @@ fn cfg_01_a_misspelt_field_is_a_fault_with_its_location() {
     each_has_one_fault(&[
         (
             json!({ "LIMIT_X": { "route": "/x", "per_ip": "5/min", "limt": 5 } }),
-            "LIMIT_X.limt: unknown field, expected route, per_ip, per_key, global, cost, mode, exempt, on_error, key, allow, block, message, docs, support, name, in_flight, sockets, wait, timeout, upload, priority or warmup",
+            "LIMIT_X.limt: unknown field, expected route, per_ip, per_key, global, cost, mode, exempt, on_error, key, allow, block, message, docs, support, name, in_flight, sockets, wait, timeout, upload, socket_idle, priority or warmup",
         ),
         (
             json!({ "LIMIT_X": { "route": "/x", "global": "5/min", "Per_ip": "5/min" } }),

@@ -12,7 +12,7 @@ fn warnings(name: &str, vars: &str) -> Vec<String> {
     run.stdout.lines().filter_map(|line| line.strip_prefix("top level: warning: ")).map(str::to_owned).collect()
 }
 
-const BASE: &str = "LIMIT_BASE = { per_ip = \"5/min\", in_flight = 5 }";
+const BASE: &str = "LIMIT_BASE = { per_ip = \"5/min\", in_flight = 5, timeout = \"10s\" }";
 
 #[test]
 fn the_table_shows_the_mode_that_holds_and_nothing_enforced_is_said_plainly() {
@@ -23,7 +23,7 @@ fn the_table_shows_the_mode_that_holds_and_nothing_enforced_is_said_plainly() {
     ] {
         let run = with_vars(&format!("mode-{mode}"), &format!("MODE = \"{mode}\"\n{BASE}\n{own}"));
         let warning = format!(
-            "top level: warning: NOTHING IS ENFORCED: MODE is \"{mode}\": {effect}, and refuse nobody; BLOCK and timeout hold\n"
+            "top level: warning: NOTHING IS ENFORCED: MODE is \"{mode}\": {effect}, and refuse nobody; BLOCK, timeout and upload hold\n"
         );
         assert!(run.code == Some(0) && run.stdout.contains(&warning), "{}{}", run.stdout, run.stderr);
         let rows = run.stdout.lines().filter(|line| line.starts_with("  ") && line.contains('/'));
@@ -129,4 +129,28 @@ fn cfg_11_a_fast_rate_with_a_small_burst_is_warned_of_with_its_cost() {
     ] {
         assert!(global(enough).is_empty(), "{enough}");
     }
+}
+
+#[test]
+fn soc_10_cap_10_caps_whose_permits_may_be_kept_for_ever_are_warned_of() {
+    let capacity = |name: &str, vars: &str| warnings(&format!("unbounded-{name}"), vars);
+    assert_eq!(
+        capacity("base", r#"LIMIT_BASE = { in_flight = 5, sockets = 5 }"#),
+        [
+            "base/in-flight has no timeout: requests that the origin never answers keep its permits; set timeout, \
+             and upload says how long a client's body may stand still, 30s if it is left out",
+            "base/sockets has no socket_idle: the runtime answers an origin's pings for a client that is gone, and \
+             its slot stays taken; set socket_idle",
+        ]
+    );
+    assert_eq!(
+        capacity("route", r#"LIMIT_X = { route = "/x", in_flight = 5, upload = "10s" }"#),
+        ["x/in-flight has no timeout: requests that the origin never answers keep its permits; \
+          set timeout there or in LIMIT_BASE"]
+    );
+    let bounded = r#"
+        LIMIT_BASE = { timeout = "10s", sockets = 9, socket_idle = "5min" }
+        LIMIT_X = { route = "/x", in_flight = 5, sockets = 5 }
+        LIMIT_Y = { route = "/y", in_flight = 5, mode = "shadow" }"#;
+    assert!(capacity("bounded", bounded).is_empty());
 }

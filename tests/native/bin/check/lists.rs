@@ -33,6 +33,7 @@ upload = "20s"
 route = "/pay"
 in_flight = "200"
 sockets = "50"
+socket_idle = "5min"
 wait = "100ms"
 priority = "high"
 "#;
@@ -48,6 +49,7 @@ priority = "high"
         "LIMIT_BASE.timeout: 10s",
         "LIMIT_BASE.upload: 20s",
         "LIMIT_PAY.wait: 100ms",
+        "LIMIT_PAY.socket_idle: 300s",
         "LIMIT_PAY.priority: high",
     ];
     assert_eq!(lines, expected, "{}", run.stdout);

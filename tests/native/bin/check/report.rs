@@ -22,7 +22,7 @@ per_ip = 2026-11-29
         "environments",
         &toml,
         &[
-            "19: top level: LIMIT_LOGIN.limt: unknown field, expected route, per_ip, per_key, global, cost, mode, exempt, on_error, key, allow, block, message, docs, support, name, in_flight, sockets, wait, timeout, upload, priority or warmup",
+            "19: top level: LIMIT_LOGIN.limt: unknown field, expected route, per_ip, per_key, global, cost, mode, exempt, on_error, key, allow, block, message, docs, support, name, in_flight, sockets, wait, timeout, upload, socket_idle, priority or warmup",
             "18: top level: LIMIT_LOGIN.per_ip: \"5/minn\": unknown period \"minn\", expected s, min, h, day, or a count such as 30s",
             "20: top level: LIMIT_LOGIN.cost: \"NaN\": expected a whole number, 1 or more",
             "26: env.staging: LIMIT_B.per_ip: \"2026-11-29\": expected a count and a period, such as 5/min, 100/s burst 200 or 1000/day",
