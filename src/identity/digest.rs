@@ -63,7 +63,7 @@ impl Secret {
     }
 
     /// Returns the text, for the one place that sends it.
-    pub(crate) fn reveal(&self) -> &str {
+    pub fn reveal(&self) -> &str {
         &self.0
     }
 

@@ -67,8 +67,8 @@ impl<'a> Allowed<'a> {
         self.scope == Scope::Global && (self.entries.is_empty() || self.entries.iter().any(is_rate))
     }
 
-    /// Makes the limits, still without their counters. Where `on_error` is not given, `global` limits
-    /// are closed and the others local. `warmup` is for `global` ones.
+    /// Makes the limits, still without their counters. Where `on_error` is not given, `global`
+    /// limits are closed and the others local. `warmup` is for `global` ones.
     pub(super) fn into_limits(self, parts: &LimitParts<'_>) -> Vec<Limit> {
         let LimitParts { binding, first_half, cost, mode, on_error, warmup } = *parts;
         let scope = self.scope;
