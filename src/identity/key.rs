@@ -20,6 +20,9 @@ pub enum KeySource {
     Header(String),
     /// `bearer`: the token of an `Authorization: Bearer` header.
     Bearer,
+    /// `token`: the token of an `Authorization: token` header, as clients of GitHub and of Django
+    /// REST framework send it.
+    Token,
     /// `cookie:NAME`, case kept.
     Cookie(String),
     /// `query:NAME`, case kept.
@@ -70,7 +73,7 @@ impl Default for KeySources {
 
 impl KeySource {
     fn parse(item: &str) -> Result<KeySource, String> {
-        let kinds = "a key source is `header:NAME`, `bearer`, `cookie:NAME` or `query:NAME`";
+        let kinds = "a key source is `header:NAME`, `bearer`, `token`, `cookie:NAME` or `query:NAME`";
         let (kind, name) = match item.split_once(':') {
             Some((kind, name)) => (kind, Some(name)),
             None => (item, None),
@@ -86,6 +89,7 @@ impl KeySource {
             "cookie" => named(token, is_token).map(KeySource::Cookie),
             "query" => named("no spaces, and none of &=+%#", is_query_name).map(KeySource::Query),
             "bearer" if name.is_none() => Ok(KeySource::Bearer),
+            "token" if name.is_none() => Ok(KeySource::Token),
             "" if name.is_none() => Err(format!("an empty item; {kinds}")),
             _ => Err(format!("`{item}` is not a key source; {kinds}")),
         }
@@ -95,7 +99,7 @@ impl KeySource {
     pub fn header(&self) -> Option<&str> {
         match self {
             KeySource::Header(name) => Some(name),
-            KeySource::Bearer => Some("authorization"),
+            KeySource::Bearer | KeySource::Token => Some("authorization"),
             KeySource::Cookie(_) => Some("cookie"),
             KeySource::Query(_) => None,
         }
@@ -105,7 +109,8 @@ impl KeySource {
         let header = || request.header(self.header()?);
         match self {
             KeySource::Header(_) => RawKey::new(first_item(&header()?)),
-            KeySource::Bearer => RawKey::new(bearer_token(first_item(&header()?))?),
+            KeySource::Bearer => RawKey::new(credentials(first_item(&header()?), "bearer")?),
+            KeySource::Token => RawKey::new(credentials(first_item(&header()?), "token")?),
             KeySource::Cookie(name) => RawKey::new(cookie::value(&header()?, name)?),
             KeySource::Query(name) => RawKey::from_bytes(&query::value(request.query()?, name)?),
         }
@@ -142,11 +147,11 @@ fn first_item(header: &str) -> &str {
     header.split(',').find(|item| !trim(item).is_empty()).unwrap_or_default()
 }
 
-/// Returns the token after `Bearer` and at least one space (RFC 6750 §2.1). The scheme may be in
-/// any case (RFC 9110 §11.1). `None`: the scheme is another one, or has no token.
-fn bearer_token(header: &str) -> Option<&str> {
-    let (scheme, token) = trim(header).split_once([' ', '\t'])?;
-    scheme.eq_ignore_ascii_case("bearer").then_some(token)
+/// Returns the credentials after `scheme` and at least one space (RFC 6750 §2.1). The scheme may be
+/// in any case (RFC 9110 §11.1). `None`: the scheme is another one, or has no credentials.
+fn credentials<'h>(header: &'h str, scheme: &str) -> Option<&'h str> {
+    let (sent, credentials) = trim(header).split_once([' ', '\t'])?;
+    sent.eq_ignore_ascii_case(scheme).then_some(credentials)
 }
 
 /// Whether the byte may stand in a token, such as a header's name (`tchar`, RFC 9110 §5.6.2).
@@ -174,6 +179,7 @@ impl fmt::Display for KeySource {
         match self {
             KeySource::Header(name) => write!(f, "header:{name}"),
             KeySource::Bearer => f.write_str("bearer"),
+            KeySource::Token => f.write_str("token"),
             KeySource::Cookie(name) => write!(f, "cookie:{name}"),
             KeySource::Query(name) => write!(f, "query:{name}"),
         }

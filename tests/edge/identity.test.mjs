@@ -7,7 +7,7 @@ import { after, test } from "node:test";
 import { count, inTurn, parallel, rawRequest, refusal, sendRaw, start } from "./harness/index.mjs";
 
 const vars = {
-  KEY: "header:x-api-key, bearer, query:api_key, cookie:session",
+  KEY: "header:x-api-key, bearer, token, query:api_key, cookie:session",
   LIMIT_IP: { route: "/ip", per_ip: "5/min" },
   LIMIT_BOTH: { route: "/both", per_ip: "20/min", per_key: "5/min" },
   LIMIT_KEY: { route: "/key", per_key: "1/min" },
@@ -113,6 +113,14 @@ test("KEY-03: a request with a blank key counts as one without a key", async () 
     const answers = await inTurn(3, () => edge.get("/key", { headers }));
     assert.equal(count(answers, 200), 3, JSON.stringify(headers));
   }
+});
+
+test("KEY-03: a token is a key as a bearer token is, and a blank one is none", async () => {
+  await later();
+  const get = (authorization) => edge.get("/key", { headers: [["authorization", authorization]] });
+  const statuses = async (...sent) => (await inTurn(sent.length, (index) => get(sent[index]))).map(({ status }) => status);
+  assert.deepEqual(await statuses("token t1", "Token   t1 ", "Bearer t1", "Token T1"), [200, 429, 429, 200]);
+  assert.deepEqual(await statuses("Token ", "token", "Tokent1", "Basic t1", "Token "), [200, 200, 200, 200, 200], "no key, no limit");
 });
 
 test("KEY-03: padding leaves a key the same, and another case makes another key", async () => {

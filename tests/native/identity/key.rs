@@ -17,6 +17,10 @@ fn bearer(value: &str) -> Option<Subject> {
     read("bearer", &Request::with(&[("authorization", value)]))
 }
 
+fn token(value: &str) -> Option<Subject> {
+    read("token", &Request::with(&[("authorization", value)]))
+}
+
 fn cookie(value: &str) -> Option<Subject> {
     read("cookie:Session", &Request::with(&[("cookie", value)]))
 }
@@ -27,7 +31,7 @@ fn query(query: &str) -> Option<Subject> {
 
 #[test]
 fn key_03_a_request_without_a_key_has_no_subject() {
-    for source in ["header:x-api-key", "bearer", "cookie:Session", "query:api_key"] {
+    for source in ["header:x-api-key", "bearer", "token", "cookie:Session", "query:api_key"] {
         assert_eq!(read(source, &Request::default()), None);
     }
 }
@@ -51,6 +55,14 @@ fn the_first_source_with_a_key_wins() {
 }
 
 #[test]
+fn a_scheme_is_read_where_it_is_named_alone() {
+    assert_eq!((bearer("Token abc"), token("Bearer abc")), (None, None));
+    assert_eq!(token("Token abc"), bearer("Bearer abc"), "a key is one caller wherever it stands");
+    let both = |value| read("bearer, token", &Request::with(&[("authorization", value)]));
+    assert_eq!((both("token abc"), both("Bearer abc")), (bearer("Bearer abc"), bearer("Bearer abc")));
+}
+
+#[test]
 fn key_05_long_keys_differ_to_the_last_byte() {
     let long = |byte: &str| header(&format!("{}{byte}{}", "k".repeat(8000), "z".repeat(191)));
     assert_ne!(long("a"), long("b"));
@@ -66,7 +78,7 @@ fn sec_01_a_raw_key_prints_nothing_of_itself() {
 
 #[test]
 fn sources_print_as_they_are_read() {
-    for text in ["header:x-api-key, bearer, cookie:Session, query:api_key", "bearer"] {
+    for text in ["header:x-api-key, bearer, token, cookie:Session, query:api_key", "bearer", "token"] {
         assert_eq!(KeySources::parse(text).unwrap().to_string(), text);
     }
     assert_eq!(KeySources::parse("header:X-API-Key,bearer").unwrap().to_string(), "header:x-api-key, bearer");
@@ -78,6 +90,7 @@ proptest! {
         for text in [&text, &high] {
             header(text);
             bearer(text);
+            token(text);
             cookie(text);
             query(text);
         }

@@ -102,7 +102,7 @@ fn sec_01_no_message_repeats_a_secret() {
 
 #[test]
 fn cfg_04_a_key_source_that_could_never_be_found_is_refused() {
-    let kinds = "a key source is `header:NAME`, `bearer`, `cookie:NAME` or `query:NAME`";
+    let kinds = "a key source is `header:NAME`, `bearer`, `token`, `cookie:NAME` or `query:NAME`";
     let token = "letters, digits and any of !#$%&'*+-.^_`|~";
     each_value_is_refused(
         "KEY",
@@ -116,6 +116,8 @@ fn cfg_04_a_key_source_that_could_never_be_found_is_refused() {
             ),
             (json!("query:a&b"), "\"query:a&b\": `a&b` is not the name of a query: no spaces, and none of &=+%#"),
             (json!("bearer:x"), &format!("\"bearer:x\": `bearer:x` is not a key source; {kinds}")),
+            (json!("token:x"), &format!("\"token:x\": `token:x` is not a key source; {kinds}")),
+            (json!("token, bearer, token"), "\"token, bearer, token\": `token` is there twice"),
             (json!("x-api-key"), &format!("\"x-api-key\": `x-api-key` is not a key source; {kinds}")),
             (json!(""), &format!("\"\": an empty item; {kinds}")),
             (json!("bearer,"), &format!("\"bearer,\": an empty item; {kinds}")),

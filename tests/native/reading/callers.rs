@@ -3,7 +3,7 @@
 use penstock::identity::{Address, Digester, HeadersAndQuery, KeySources, Subject};
 
 /// The key sources for the tables of keys.
-pub(super) const KEY: &str = "header:x-api-key, bearer, cookie:Session, query:api_key";
+pub(super) const KEY: &str = "header:x-api-key, bearer, token, cookie:Session, query:api_key";
 
 mod addresses {
     super::super::tables! { addresses, super::an_address_is_read:
@@ -19,6 +19,7 @@ mod keys {
     super::super::tables! { keys, super::a_key_is_read:
         key_03_key_07_a_header_has_one_key = "header",
         key_03_a_bearer_token_is_a_key_and_no_other_scheme_is = "bearer",
+        key_03_a_token_is_a_key = "token",
         key_03_a_cookie_is_a_key = "cookie",
         key_03_a_query_is_decoded_once = "query",
     }
