@@ -2,7 +2,7 @@
 SHELL := bash
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help setup dev check deploy test lint fmt build size clean bench profile overload model fleet soak failing
+.PHONY: help setup dev check deploy test lint fmt build size clean bench profile overload model fleet soak failing clients
 
 help:                ## List these targets
 	@awk -F':.*## ' '/^## / { print "\n" substr($$0, 4) } /^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,3 +65,6 @@ soak: setup          ## Run everything at once for MINUTES=15: traffic, eviction
 
 failing: build       ## Try every fault with every other in the runtime, and write docs/failing.md
 	@UPDATE=1 node_modules/.bin/node --test tests/edge/fault-matrix.test.mjs
+
+clients: build      ## Run real SDKs and applications against Penstock (downloads them; 10 minutes)
+	@scripts/clients.sh

@@ -89,6 +89,29 @@ test("PRX-11: Express that trusts its proxy knows host, scheme and address", asy
   assert.deepEqual(await answer.json(), { host: "shop.example:8443", hostname: "shop.example", protocol: "https", ip });
 });
 
+test("PRX-13: the comparisons of applications hold behind ORIGIN, and fail where nothing is told", async (t) => {
+  // A login form of Django, a server action of Next.js, and a MOVE of WsgiDAV compare these.
+  const comparing = (request, response) => {
+    const { headers, method } = request;
+    const host = headers["x-forwarded-host"] ?? headers.host;
+    const scheme = headers["x-forwarded-proto"] ?? "http";
+    const place = method === "MOVE" ? new URL(headers.destination) : new URL(headers.origin);
+    const own = method === "MOVE" ? [`${scheme}://${host}`, `http://${headers.host}`] : [`${scheme}://${host}`];
+    response.writeHead(own.includes(place.origin) ? 200 : 403).end(place.href);
+  };
+  for (const [forwarded, form] of [["x-forwarded", 200], ["none", 403]]) {
+    const app = await start(t, { vars: { ...vars, FORWARDED: forwarded }, origin: (url) => `${url}/p` });
+    app.origin.handler = comparing;
+    for (const path of ["/", "/cap", "/slow"]) {
+      const ask = (method, headers) => app.dispatch(`https://shop.example${path}`, { method, headers: { "cf-connecting-ip": ip, ...headers } });
+      assert.equal((await ask("POST", { origin: "https://shop.example" })).status, form, `${forwarded} ${path}`);
+      assert.equal((await ask("POST", { origin: "https://evil.example", "x-forwarded-host": "evil.example" })).status, 403);
+      const moved = await ask("MOVE", { destination: "https://shop.example/b" });
+      assert.deepEqual([moved.status, await moved.text()], [200, `${app.origin.url}/p/b`]);
+    }
+  }
+});
+
 test("PRX-11: nothing is told where FORWARDED is none, nor to a route's own origin", async (t) => {
   const own = forged.map(([name]) => name.toLowerCase()).filter((name, index, all) => all.indexOf(name) === index);
   for (const options of [{ vars: { ...vars, FORWARDED: "none" } }, { vars, outbound: true, origin: () => null }]) {
