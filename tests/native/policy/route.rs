@@ -173,9 +173,10 @@ proptest! {
 
     #[test]
     fn a_path_is_matched_by_the_pattern_that_spells_it(path in any_path()) {
-        // In a pattern these two characters are syntax.
+        // In a pattern these two characters are syntax. A path may also have them encoded.
         let path = path.replace(['*', ':'], "x");
         let read = Path::read(&path);
+        prop_assume!(!read.as_str().contains(['*', ':']));
         let policy = policy(json!({ "LIMIT_A": { "route": read.as_str(), "per_ip": "5/min" } }));
         prop_assert!(policy.route("GET", "h", &path).is_some());
     }
