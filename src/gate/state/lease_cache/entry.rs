@@ -272,7 +272,7 @@ impl CachedLimit {
             // The next wish is for all demand, answered or not.
             Outcome::Unknown => self.slow_start.spend(demand.cost),
         }
-        *outcome
+        self.with_part_left(*outcome, answered)
     }
 
     /// Takes in the actor's answer to a wish; `grant` is `None` if it granted nothing.

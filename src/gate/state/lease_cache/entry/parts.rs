@@ -6,7 +6,7 @@ use crate::gate::state::tokens::{RoundTrip, Tokens};
 use crate::limit::gcra::Gcra;
 use crate::limit::share::HolderId;
 use crate::limit::time::{Span, Time};
-use crate::protocol::rates::{Demand, PartAsk, PartReply};
+use crate::protocol::rates::{Demand, Outcome, PartAsk, PartReply};
 
 impl CachedLimit {
     /// The whole tokens of the part in hand.
@@ -71,5 +71,15 @@ impl CachedLimit {
     pub(super) fn believed(&self, demand: &Demand, wait: Span, answered: Time) -> Span {
         let part = self.part.as_ref().filter(|_| demand.part.is_some());
         part.map_or(wait, |part| part.believes_refusal(wait, answered))
+    }
+
+    /// The outcome as the caller has it: with the tokens of the part beside those of the rest.
+    pub(super) fn with_part_left(&self, outcome: Outcome, now: Time) -> Outcome {
+        match outcome {
+            Outcome::Met { left, more, slot, until } if self.part.is_some() => {
+                Outcome::Met { left: left.saturating_add(self.part_left(now)), more, slot, until }
+            }
+            _ => outcome,
+        }
     }
 }
