@@ -50,7 +50,6 @@ impl GateState {
     /// is the number of calls that may be made a day; `None` without a bound.
     pub fn new(seed: u64, budget: Option<u64>) -> GateState {
         GateState {
-            lease_cache: RefCell::new(LeaseCache::of_isolate(seed)),
             actor_health: RefCell::new(ActorHealth::new(seed)),
             call_budget: RefCell::new(CallBudget::new(budget)),
             ..GateState::default()

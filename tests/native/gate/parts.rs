@@ -3,10 +3,11 @@
 
 use super::support::{Deployment, now};
 use crate::support::run;
-use core::cell::Cell;
+use core::cell::{Cell, RefCell};
 use penstock::gate::decide::Gate;
 use penstock::gate::plan::{Plan, Timing};
 use penstock::gate::state::GateState;
+use penstock::gate::state::lease_cache::LeaseCache;
 use penstock::identity::Subject;
 use penstock::limit::time::{Span, Time};
 use penstock::protocol::rates::{ActorKey, Actors, Ask, CallError, Reply};
@@ -60,7 +61,7 @@ impl Fleet {
 
     fn isolate(&mut self) -> GateState {
         self.named += 1;
-        GateState::new(self.named, None)
+        GateState { lease_cache: RefCell::new(LeaseCache::of_isolate(self.named)), ..GateState::default() }
     }
 
     /// A request of the caller number `ip` at an isolate, with its work afterwards; whether it passes.
